@@ -260,7 +260,11 @@ package final class GroupHost: LoopMember {
   package func trust(_ pairings: Pairings) { directory.paired = pairings }
 
   /// A receiver that somebody else has found.
-  package func know(_ record: RoomRecord) { directory.know(record) }
+  package func know(_ record: RoomRecord) {
+    let before = directory.records
+    directory.know(record)
+    if directory.records != before { onDiscovery() }
+  }
 
   func isCrowded() { search.isCrowded(onWarning) }
 

@@ -106,6 +106,7 @@ import WireProtocol
       directory.gone(serviceNamed: "room \(number)")
     }
     #expect(directory.records.count == RoomDirectory.limit)
+    #expect(RoomDirectory.limit == RoomRecord.limit)
     #expect(directory.matches("Kitchen").count == 1)
   }
 

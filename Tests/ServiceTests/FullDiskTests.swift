@@ -68,7 +68,7 @@ import Testing
     /// Returns the household's published state.
     func shown() throws -> [Shown] {
       try house.publish().groups.map { group in
-        let page = try house.page(of: group.id, offset: 0, limit: 1000)
+        let page = try house.session.page(of: group.id, offset: 0, limit: 1000)
         return Shown(
           id: group.id, name: group.name, repetition: group.repeat.rawValue,
           rate: group.effects.rate,

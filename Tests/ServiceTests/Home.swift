@@ -42,7 +42,7 @@ final class Home {
   }
 
   func ids(_ group: String) throws -> [Int] {
-    try house.page(of: group, offset: 0, limit: 1000).entries.map(\.id)
+    try house.session.page(of: group, offset: 0, limit: 1000).entries.map(\.id)
   }
 
   func newGroup(_ name: String? = "Party", rooms: [String] = []) throws -> HouseState.Group {

@@ -58,7 +58,7 @@ import Testing
   }
 
   private func queue(_ group: String) throws -> [String] {
-    try house.page(of: group, offset: 0, limit: 10).entries.map {
+    try house.session.page(of: group, offset: 0, limit: 10).entries.map {
       ($0.isCurrent ? "> " : "") + ($0.uri.split(separator: "/").last.map(String.init) ?? "")
     }
   }

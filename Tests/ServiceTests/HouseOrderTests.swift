@@ -56,7 +56,7 @@ import enum House.Refusal
   @Test(arguments: Door.allCases)
   func `a pause while no room is there lasts when a room returns`(door: Door) throws {
     let id = try group(playing: 1)
-    let group = try #require(home.house.groups[id])
+    let group = try #require(home.house.session.groups[id])
     var playing = group.player.status
     playing.state = .playing
     let start = LocalTime(nanoseconds: 0)

@@ -38,7 +38,7 @@ import enum House.Refusal
     #expect((found.name, found.isNamed, found.repeat) == ("Party", true, .all))
     #expect(found.item?.title == "Title 1")
     #expect(found.queue.index == 1)
-    let page = try again.house.page(of: group.id, offset: 0, limit: 10)
+    let page = try again.house.session.page(of: group.id, offset: 0, limit: 10)
     #expect(page.entries.map(\.id) == [2, 0])
     #expect(page.entries.map(\.title) == ["Title 3", "Title 1"])
     // An identity that was used before is not used again.
@@ -156,7 +156,7 @@ import enum House.Refusal
 
   @Test func `only so many queues wait for their rooms, and none that nobody has filled`() throws {
     let home = try Home(in: folder)
-    for number in 1...House.abandonedLimit + 3 {
+    for number in 1...HouseSession.abandonedLimit + 3 {
       let room = "127.0.0.1:\(number)"
       let id = try home.newGroup(nil, rooms: [room]).id
       _ = try home.edit(id, .add(Home.entries(number), at: .end))
@@ -164,9 +164,9 @@ import enum House.Refusal
     }
     let empty = try home.newGroup(nil, rooms: ["127.0.0.1:99"]).id
     try home.ask(.leave(group: empty, rooms: ["127.0.0.1:99"]))
-    #expect(home.house.plan.groups.count == House.abandonedLimit)
-    #expect(home.house.plan.group(empty) == nil)
-    #expect(home.house.plan.group("g1") == nil)
+    #expect(home.house.session.plan.groups.count == HouseSession.abandonedLimit)
+    #expect(home.house.session.plan.group(empty) == nil)
+    #expect(home.house.session.plan.group("g1") == nil)
     let named = try home.newGroup("Party").id
     #expect(home.house.publish().groups.map(\.id) == [named])
   }
@@ -175,20 +175,20 @@ import enum House.Refusal
     let home = try Home(in: folder)
     var change = RoomChange()
     change.volume = 30
-    for number in 0...House.roomVisitLimit {
+    for number in 0...HouseSession.roomVisitLimit {
       home.house.host.know(
         RoomRecord(
           id: "r\(number)", name: "Room \(number)", model: "", state: .free, addresses: [],
           port: 9,
           codecs: []))
     }
-    for number in 0..<House.roomVisitLimit {
+    for number in 0..<HouseSession.roomVisitLimit {
       let room = try #require(try home.ask(.set(rooms: ["r\(number)"], change)).room)
       // The future settings of the room show at once.
       #expect(room.volume == 30)
     }
     #expect(throws: Refusal.self) {
-      try home.ask(.set(rooms: ["r\(House.roomVisitLimit)"], change))
+      try home.ask(.set(rooms: ["r\(HouseSession.roomVisitLimit)"], change))
     }
     // A room that is being told can be told more.
     change.volume = 40
@@ -240,7 +240,7 @@ import enum House.Refusal
     // The room finds its queue again.
     #expect(third.id == first.id)
     #expect(home.house.publish().groups.map(\.id) == [first.id])
-    #expect(home.house.plan.group(second.id) == nil)
+    #expect(home.house.session.plan.group(second.id) == nil)
     #expect(try Home(in: folder).house.publish().groups.map(\.roomIds) == [[room]])
   }
 
@@ -257,7 +257,7 @@ import enum House.Refusal
     let again = try Home(in: folder)
     again.house.start()
     #expect(again.house.publish().groups.isEmpty)
-    #expect(again.house.plan.groups.map(\.id) == [left.id])
+    #expect(again.house.session.plan.groups.map(\.id) == [left.id])
     #expect(try again.newGroup(nil, rooms: [room]).id == left.id)
     #expect(try again.ids(left.id) == added)
   }
@@ -270,7 +270,7 @@ import enum House.Refusal
       entry.reach = reach
       _ = try home.edit(id, .add([entry], at: .end))
     }
-    let page = try home.house.page(of: id, offset: 0, limit: 9)
+    let page = try home.house.session.page(of: id, offset: 0, limit: 9)
     #expect(page.entries.map(\.reach) == [.all, .network, .internet])
     #expect(!String(decoding: try JSONEncoder().encode(page), as: UTF8.self).contains("reach"))
   }
@@ -304,14 +304,14 @@ import enum House.Refusal
     let home = try Home(in: folder)
     let slow = try home.house.addReader()
     let id = try home.newGroup().id
-    for number in 0..<House.untakenLimit + 8 {
+    for number in 0..<HouseReaders.untakenLimit + 8 {
       _ = try home.edit(id, .add(Home.entries(number), at: .end))
     }
     var told: [HouseChange] = []
     for await change in slow { told.append(change) }
-    #expect(told.count == House.untakenLimit)
+    #expect(told.count == HouseReaders.untakenLimit)
     #expect(zip(told, told.dropFirst()).allSatisfy { $0.revision + 1 == $1.revision })
-    for _ in 0..<House.readerLimit { _ = try home.house.addReader() }
+    for _ in 0..<HouseReaders.limit { _ = try home.house.addReader() }
     #expect(throws: Refusal.self) { try home.house.addReader() }
   }
 }

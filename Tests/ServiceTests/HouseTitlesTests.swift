@@ -89,7 +89,7 @@ import Testing
   }
 
   private func entries() throws -> [QueuePage.Entry] {
-    try house.page(of: group, offset: 0, limit: 10).entries
+    try house.session.page(of: group, offset: 0, limit: 10).entries
   }
 
   @Test func `files of the library have its titles and covers at once`() async throws {
@@ -147,7 +147,7 @@ import Testing
     let many = (0...Titles.taggedLimit).map { PlaylistEntry("/tmp/\($0).flac") }
     _ = try await ask(.edit(.add(many.map { Order.NewEntry($0) }, at: .end)))
     func artists() throws -> [String?] {
-      try house.page(of: group, offset: 0, limit: 1000).entries.map(\.artist)
+      try house.session.page(of: group, offset: 0, limit: 1000).entries.map(\.artist)
     }
     while try artists()[0] == nil { try await turn() }
     #expect(try artists().count { $0 != nil } == Titles.taggedLimit)

@@ -3,6 +3,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
+@testable import House
 @testable import Service
 
 @Suite struct ResumeGuardTests {
@@ -10,10 +11,12 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A start that ends without a word.
-  private func dies() -> Bool {
-    var start = ResumeGuard(path: folder.file("house.db"))
-    return start.begin(at: LocalTime(nanoseconds: 0))
+  /// A start at which music plays on, and that ends without a word. Returns false if it does not play on.
+  private func dies(in boot: [UInt8] = [1]) -> Bool {
+    let kept = ResumeGuard(path: folder.file("house.db"), boot: boot)
+    let start = Resumption([], after: kept.deaths, at: LocalTime(nanoseconds: 0))
+    kept.keep(start.deaths)
+    return start.deaths > 0
   }
 
   @Test func `what has ended the program twice is not played on a third time`() {
@@ -22,31 +25,23 @@ import Testing
     #expect(dies())
   }
 
-  @Test func `what has played for long enough, or was stopped, counts for nothing`() throws {
+  @Test func `what has played for long enough, or was stopped, counts for nothing`() {
     for _ in 0..<5 {
-      var start = ResumeGuard(path: folder.file("house.db"))
-      let plays = start.begin(at: LocalTime(nanoseconds: 0))
-      #expect(plays)
-      #expect(start.deadline == LocalTime(nanoseconds: 30_000_000_000))
-      start.succeed()
-      #expect(start.deadline == nil)
+      #expect(dies())
+      ResumeGuard(path: folder.file("house.db"), boot: [1]).keep(0)
     }
     #expect([dies(), dies(), dies()] == [true, true, false])
   }
 
   @Test func `a machine whose power fails again and again plays on each time`() {
-    for boot in UInt8(0)..<5 {
-      var start = ResumeGuard(path: folder.file("house.db"), boot: [boot, 10])
-      let plays = start.begin(at: LocalTime(nanoseconds: 0))
-      #expect(plays)
-    }
+    for boot in UInt8(0)..<5 { #expect(dies(in: [boot, 10])) }
   }
 
   @Test func `where nothing can be kept, music plays on`() {
     for _ in 0..<5 {
-      var start = ResumeGuard(path: folder.file("no/such/folder/house.db"))
-      let plays = start.begin(at: LocalTime(nanoseconds: 0))
-      #expect(plays)
+      let kept = ResumeGuard(path: folder.file("no/such/folder/house.db"))
+      kept.keep(1)
+      #expect(kept.deaths == 0)
     }
   }
 }

@@ -1,4 +1,5 @@
 package import Sender
+import WireProtocol
 
 /// What a group's player has of a room.
 package enum RoomMembership: Hashable, Sendable {
@@ -23,6 +24,9 @@ extension HouseGroup {
     }
   }
 
+  /// Identities of the receivers that its player has a session with.
+  package var receivers: [String] { player.port.session.receivers.map(\.hex) }
+
   /// Rooms that another sender has taken, in a fixed order.
   package var lost: [String] {
     rooms.filter { if case .lost = $0.value { true } else { false } }.keys.sorted()
@@ -43,6 +47,11 @@ extension HouseGroup {
   package func playerRoom(_ room: String, _ status: GroupStatus) -> GroupStatus.Room? {
     guard let number = rooms[room]?.number else { return nil }
     return status.rooms.first { $0.id == number }
+  }
+
+  /// True if another sender has the room.
+  func isOccupied(_ room: String) -> Bool {
+    playerRoom(room, player.status)?.trouble?.isOccupied ?? false
   }
 
   package func isConnected(_ room: String) -> Bool {

@@ -2,6 +2,9 @@ package import WireProtocol
 
 /// A receiver as known from discovery or an earlier session.
 package struct RoomRecord: Codable, Hashable, Sendable {
+  /// Largest number of receivers that are known at a time: announced and remembered ones.
+  package static let limit = 320
+
   package enum State: String, Codable, Sendable {
     case free
     case busy

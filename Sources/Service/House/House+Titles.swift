@@ -29,6 +29,13 @@ struct Titles {
   var count: UInt64 = 0
 
   var deadline: LocalTime? { waiting.values.map(\.deadline).min() }
+
+  /// The entry with what is known of the file.
+  func titled(_ entry: PlaylistEntry) -> Order.NewEntry {
+    var new = known[entry.location] ?? Order.NewEntry(location: entry.location)
+    (new.title, new.reach) = (new.title ?? entry.title, entry.reach)
+    return new
+  }
 }
 
 /// Titles and covers of what terminals play by its place: as the library has it, else as the file says itself.
@@ -60,24 +67,13 @@ extension House {
     waiting.body()
   }
 
-  private func describe(_ files: [String: Order.NewEntry]) {
-    guard !files.isEmpty else { return }
-    for group in groups.values { group.describe(files) }
-    hasNews = true
-  }
+  private func describe(_ files: [String: Order.NewEntry]) { handle(.described(files)) }
 
   func endWaitingForTitles(at now: LocalTime) {
     for (number, waiting) in titles.waiting where waiting.deadline <= now {
       titles.waiting[number] = nil
       waiting.body()
     }
-  }
-
-  /// With what is known of the file.
-  func titled(_ entry: PlaylistEntry) -> Order.NewEntry {
-    var new = titles.known[entry.location] ?? Order.NewEntry(location: entry.location)
-    (new.title, new.reach) = (new.title ?? entry.title, entry.reach)
-    return new
   }
 }
 
@@ -109,7 +105,8 @@ extension House {
 
   func statusReport(of group: HouseGroup) -> StatusReport {
     let status = group.player.status
-    var report = StatusReport(status, revision: drivers[group.id]?.revision ?? 0)
+    var report = StatusReport(
+      status, revision: (group.player.port as? GroupDriver)?.revision ?? 0)
     if let item = status.item?.item, let known = group.player.details[item.id] {
       report.title = known.title ?? report.title
       report.artist = known.artist ?? report.artist

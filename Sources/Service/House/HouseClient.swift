@@ -24,7 +24,7 @@ package struct HouseClient: HouseControl, PairingHousehold {
     try await ask { house, answer in
       answer(
         Result { () throws(Refusal) in
-          try house.page(of: group, offset: offset, limit: limit)
+          try house.session.page(of: group, offset: offset, limit: limit)
         })
     }
   }
@@ -34,7 +34,7 @@ package struct HouseClient: HouseControl, PairingHousehold {
   }
 
   package func syncHistory() async throws(Refusal) -> SyncHistory {
-    try await ask { house, answer in answer(.success(house.syncHistory)) }
+    try await ask { house, answer in answer(.success(house.session.syncHistory)) }
   }
 
   package func changes() async throws(Refusal) -> AsyncStream<HouseChange> {
@@ -45,7 +45,7 @@ package struct HouseClient: HouseControl, PairingHousehold {
 
   /// Tells the surfaces how far the library is.
   package func show(_ library: HouseState.LibraryFigures) {
-    mailbox.post { house in house.library = library }
+    mailbox.post { house in house.show(library) }
   }
 
   package func pairingRoom(_ id: String) async throws(Refusal) -> PairingRoom {

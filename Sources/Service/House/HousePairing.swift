@@ -242,3 +242,17 @@ extension PairingRoom.Place {
     }
   }
 }
+
+extension House {
+  func pairingRoom(_ room: String) throws(Refusal) -> PairingRoom {
+    let name = session.name(ofRoom: room)
+    if let record = host.directory.records.first(where: { $0.id == room }) {
+      return PairingRoom(name: name, place: .record(record))
+    }
+    guard session.roomIDs.contains(room), let (host, port) = try? RoomWish.address(room) else {
+      throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
+    }
+    return PairingRoom(
+      name: name, place: .address(host: host, port: port), receiver: session.receiver(of: room))
+  }
+}

@@ -1,101 +1,10 @@
 import Clock
-import Driver
-import House
-import LinuxIO
 import Sender
-import WireProtocol
 
-import enum House.Refusal
-
-/// Carries out what is asked for, through whatever door it comes: the rules of a group are those of `HouseGroup`.
-extension House {
+/// Makes, changes and ends groups, and sets rooms.
+extension HouseSession {
   /// Longer than anybody calls a group.
   private static let nameLimit = 100
-
-  /// What was done, as far as it is known before the state is made.
-  struct Done {
-    var group: String?
-    var room: String?
-    var queue: Answer.Queue?
-    var said: String?
-
-    func answer(_ state: HouseState) -> Answer {
-      var answer = Answer(revision: state.revision)
-      answer.group = state.groups.first { $0.id == group }
-      answer.room = state.rooms.first { $0.id == room }
-      (answer.queue, answer.said) = (queue, said)
-      return answer
-    }
-  }
-
-  func perform(_ order: Order, _ answer: @escaping (Result<Answer, Refusal>) -> Void) {
-    perform(isEdit: order.isEdit, answer) { [unowned self] () throws(Refusal) in
-      try carryOut(order)
-    }
-  }
-
-  /// The answer comes when what was done is on the disk. An edit that cannot be kept is not done.
-  func perform(
-    isEdit: Bool, _ answer: @escaping (Result<Answer, Refusal>) -> Void,
-    _ body: @escaping () throws(Refusal) -> Done
-  ) {
-    whereDiskWorks(for: isEdit) { [unowned self] refusal in
-      if let refusal { return answer(.failure(refusal)) }
-      let done = Result(catching: body)
-      // The answer is as things are now, not as they are when the disk is done.
-      let state = publish()
-      let result = done.map { $0.answer(state) }
-      afterSaving { refusal in
-        if let refusal, isEdit, case .success = result { return answer(.failure(refusal)) }
-        answer(result)
-      }
-    }
-  }
-
-  private func carryOut(_ order: Order) throws(Refusal) -> Done {
-    switch order {
-    case .createGroup(let rooms, let name):
-      return Done(group: try createGroup(rooms, name: name))
-    case .deleteGroup(let id):
-      _ = try group(id)
-      delete(id)
-      return Done()
-    case .change(let id, let change): return Done(group: id, said: try set(change, of: id))
-    case .transport(let id, let transport):
-      noteMove()
-      return Done(group: id, said: try used(group(id)).transport(transport))
-    case .seek(let id, let seconds, let isRelative):
-      noteMove()
-      return Done(
-        group: id, said: try used(group(id)).seek(seconds, isRelative: isRelative))
-    case .join(let id, let room, let takes):
-      return Done(group: id, said: try join(room, id, takes: takes))
-    case .leave(let id, let rooms): return Done(group: id, said: try leave(rooms, id))
-    case .merge(let id, let other): return Done(group: id, said: try merge(other, into: id))
-    case .edit(let id, let edit, let expected):
-      let group = try used(group(id))
-      if let expected, expected != group.queueRevision {
-        throw .outdated(revision: group.queueRevision)
-      }
-      let done = try group.edit(edit)
-      return Done(
-        group: id, queue: .init(revision: group.queueRevision, added: done.added), said: done.said)
-    case .set(let rooms, let change): return try set(change, of: rooms)
-    case .identify(let room):
-      try identify(room)
-      return Done(said: "\(name(ofRoom: room)) shows itself")
-    }
-  }
-
-  func group(_ id: String) throws(Refusal) -> HouseGroup {
-    guard let group = groups[id] else { throw .noSuch("there is no such group any more") }
-    return group
-  }
-
-  private func used(_ group: HouseGroup) -> HouseGroup {
-    noteUse(of: group)
-    return group
-  }
 
   // MARK: - Groups
 
@@ -127,7 +36,7 @@ extension House {
     close(id)
   }
 
-  private func merge(_ other: String, into id: String) throws(Refusal) -> String {
+  func merge(_ other: String, into id: String) throws(Refusal) -> String {
     _ = (try group(id), try group(other))
     guard other != id else { throw .invalid("a group cannot be merged with itself") }
     let said = "\(name(ofGroup: other)) joins \(name(ofGroup: id))"
@@ -155,7 +64,7 @@ extension House {
     return said
   }
 
-  private func leave(_ rooms: [String], _ id: String) throws(Refusal) -> String {
+  func leave(_ rooms: [String], _ id: String) throws(Refusal) -> String {
     for room in rooms where plan.group(ofRoom: room)?.id != id {
       throw .noSuch("\(name(ofRoom: room)) is not in this group")
     }
@@ -166,7 +75,7 @@ extension House {
   }
 
   /// Nothing is done where one of the values cannot be had, except where the session refuses it.
-  private func set(_ change: Order.GroupChange, of id: String) throws(Refusal) -> String {
+  func set(_ change: Order.GroupChange, of id: String) throws(Refusal) -> String {
     let group = try group(id)
     _ = try change.effects?.applied(to: group.player.status.effects)
     _ = try change.rooms.commands(for: .all)
@@ -182,7 +91,7 @@ extension House {
     if let effects = change.effects { said.append(try group.player.set(effects)) }
     if let repetition = change.repeat { said.append(try group.player.set(repetition)) }
     if !change.rooms.isEmpty { said.append(try group.player.set(change.rooms, together: true)) }
-    if let seconds = change.sleepInS { said.append(group.sleep(in: seconds, at: HostClock.now)) }
+    if let seconds = change.sleepInS { said.append(group.sleep(in: seconds, at: now)) }
     return said.joined(separator: "\n")
   }
 
@@ -199,7 +108,7 @@ extension House {
   // MARK: - Rooms
 
   /// Each in whatever group it is, or in none.
-  private func set(_ change: RoomChange, of rooms: [String]) throws(Refusal) -> Done {
+  func set(_ change: RoomChange, of rooms: [String]) throws(Refusal) -> Done {
     for room in rooms { try check(room: room) }
     _ = try change.commands(for: .all)
     var said: [String] = []

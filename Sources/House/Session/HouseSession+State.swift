@@ -1,21 +1,16 @@
 import Clock
-import Driver
-import House
-import LinuxIO
 import Sender
 import WireProtocol
 
-import enum House.Refusal
-
 /// How things are, for the surfaces.
-extension House {
+extension HouseSession {
   /// Without its revision.
   func makeState() -> HouseState {
-    let now = HostClock.now
+    let now = now
     let statuses = groups.mapValues(\.player.status)
     let rooms = roomIDs.map { room(id: $0, statuses, at: now) }
-    var server = HouseState.Server(name: settings.name, version: settings.version)
-    server.diskProblem = diskProblem
+    var server = HouseState.Server(name: configuration.name, version: configuration.version)
+    server.diskProblem = disk.problem
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,
       groups: plan.groups.filter { !$0.isAbandoned }.compactMap { group in
@@ -26,7 +21,7 @@ extension House {
       library: library)
   }
 
-  func page(of id: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {
+  package func page(of id: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {
     let group = try group(id)
     let items = group.items
     let status = group.player.status
@@ -142,62 +137,42 @@ extension House {
 
   // MARK: - Rooms
 
-  /// Whether another sender has it.
-  func isTaken(_ room: String) -> Bool {
-    guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
-      return record(room)?.state == .busy && roomVisits[room] == nil && signs[room] == nil
-    }
-    let link = group.playerRoom(room, group.player.status)
-    return link?.trouble?.isOccupied ?? false
-  }
-
   private func room(
     id: String, _ statuses: [String: GroupStatus], at now: LocalTime
   ) -> HouseState.Room {
-    let record = record(id)
-    let group = plan.group(ofRoom: id).flatMap { groups[$0.id] }
+    let record = known.record(id)
+    let group = group(ofRoom: id)
     let status = group.flatMap { statuses[$0.id] }
     let link = status.flatMap { group?.playerRoom(id, $0) }
-    let visit = group == nil ? roomVisits[id] : nil
+    let visit = group == nil ? rooms[id]?.visit : nil
     var room = HouseState.Room(
-      id: id, name: name(ofRoom: id), state: .free, isPaired: true,
-      isPresent: record.map { $0.state != .away } ?? false)
+      id: id, name: name(ofRoom: id), state: .free, isPaired: !needsPairing(id),
+      isPresent: link?.live != nil || record.map { $0.state != .away } ?? false)
     (room.model, room.groupId) = (record?.model, group?.id)
     take(link?.settings ?? visit?.settings, into: &room)
     visit?.promise(&room)
-    switch link?.connection {
-    case .live(let live):
-      room.isPresent = true
+    room.canUnpair = receiver(of: id).map(known.paired.contains) ?? false
+    switch state(ofRoom: id, statuses) {
+    case .free: room.state = .free
+    case .joining: room.state = .starting
+    case .away(let detail, let reason):
+      (room.state, room.detail, room.reason) = (.away, detail, reason)
+    case .taken(let detail, let reason):
+      (room.state, room.detail, room.reason) = (.taken, detail, reason)
+    case .notPaired: (room.state, room.reason) = (.notPaired, RoomReason(.notPaired))
+    case .playing(let live), .noDevice(let live):
       room.state = Self.state(
         of: live, group: status, isResting: group.map { status.map($0.isResting) ?? true } ?? true)
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.reason = Self.reason(of: room.state, live)
       room.sync = RoomSync(live)
-    case .connecting: room.state = room.isPresent ? .starting : .away
-    case .away(let detail):
-      let isOccupied = link?.trouble?.isOccupied ?? false
-      (room.state, room.detail) = (isOccupied ? .taken : .away, detail)
-      room.reason = link?.trouble.map { RoomReason($0) }
-    case nil: note(record, in: &room)
     }
-    room.canUnpair = receiver(of: id).map(host.directory.isPaired) ?? false
-    if needsPairing(id) {
-      room.isPaired = false
-      if room.isPresent {
-        (room.state, room.detail, room.reason) = (.notPaired, nil, RoomReason(.notPaired))
-      }
+    if room.state == .away {
+      room.awaySinceMs = rooms[id]?.seen.map(Self.milliseconds)
+    } else {
+      noteSeen(id)
     }
-    noteWhether(&room, isAwayAt: now)
     return room
-  }
-
-  /// Of a room that is in no group.
-  private func note(_ record: RoomRecord?, in room: inout HouseState.Room) {
-    switch record?.state {
-    case .away, nil: room.state = .away
-    case .busy where isTaken(room.id): (room.state, room.reason) = (.taken, RoomReason(.busy))
-    case .busy, .free: room.state = .free
-    }
   }
 
   private static func reason(of state: HouseState.Room.State, _ live: RoomStatus) -> RoomReason? {
@@ -206,16 +181,6 @@ extension House {
     case .buffering where live.state == .starved: RoomReason(.slowNetwork)
     default: nil
     }
-  }
-
-  private func noteWhether(_ room: inout HouseState.Room, isAwayAt now: LocalTime) {
-    guard room.state == .away else {
-      seen[room.id] = now
-      return
-    }
-    room.awaySinceMs = seen[room.id].map(Self.milliseconds)
-    // What nobody knows any more was seen long ago.
-    if seen.count > 2 * RoomDirectory.limit { seen = [:] }
   }
 
   private func take(_ settings: RoomSettings?, into room: inout HouseState.Room) {
@@ -228,7 +193,7 @@ extension House {
       (saved.volume, saved.muted) = (room.volume, room.muted)
       (saved.delayMs, saved.channels) = (room.delayMs, room.channels)
       keep(saved)
-    } else if let saved = savedRooms[room.id] {
+    } else if let saved = rooms[room.id]?.saved {
       (room.volume, room.muted) = (saved.volume, saved.muted)
       (room.delayMs, room.channels) = (saved.delayMs, saved.channels)
     }

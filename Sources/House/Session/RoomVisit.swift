@@ -1,11 +1,6 @@
 import Clock
-import Driver
-import House
-import LinuxIO
 import Sender
 import WireProtocol
-
-import enum House.Refusal
 
 /// Tells a room that is in no group how loud it is to be: connects to it for a moment, without music.
 final class RoomVisit {
@@ -16,14 +11,14 @@ final class RoomVisit {
   /// For so long after the visit the room's announcement may still say that it is busy.
   private static let farewell = Nanoseconds.seconds(3)
 
-  private let player: GroupDriver
+  let player: any GroupPlayer
   private let room: RoomID
   /// What the room has still to be told.
   private var wanted = RoomChange()
   private var deadline: LocalTime
   private var hasLeft = false
 
-  init(to record: RoomRecord, _ player: GroupDriver, at now: LocalTime) {
+  init(to record: RoomRecord, _ player: any GroupPlayer, at now: LocalTime) {
     self.player = player
     room = player.addRoom(record, takesOver: false)
     deadline = now + Self.timeout
@@ -56,7 +51,7 @@ final class RoomVisit {
     guard settings != nil, !wanted.isEmpty else { return }
     // Their ranges were checked when they were asked for.
     for command in (try? wanted.commands(for: .room(room))) ?? [] {
-      player.carryOut(command)
+      _ = player.carryOut(command)
     }
     wanted = .init()
     deadline = now + Self.rest
@@ -74,48 +69,7 @@ final class RoomVisit {
   /// The room is to play, or was told everything.
   func leave(at now: LocalTime) {
     guard !hasLeft else { return }
-    player.carryOut(.stop)
+    _ = player.carryOut(.stop)
     (hasLeft, deadline) = (true, now + Self.farewell)
-  }
-
-  func end() throws(IOError) { try player.end() }
-}
-
-extension House {
-  /// Rooms that are told something at a time: more than a household sets at once.
-  static let roomVisitLimit = 8
-
-  func tell(
-    _ change: RoomChange, to room: String
-  ) throws(Refusal) {
-    let name = name(ofRoom: room)
-    let now = HostClock.now
-    if roomVisits[room]?.tell(change, at: now) ?? false { return }
-    guard !needsPairing(room) else {
-      throw .unavailable("\(name) is not paired yet; pair it first")
-    }
-    guard let record = record(room), record.state != .away else {
-      throw .unavailable("\(name) is switched off or out of reach; switch it on, then set it")
-    }
-    guard !isTaken(room) else {
-      throw .unavailable("\(name) is playing something of another sender")
-    }
-    guard roomVisits.count < Self.roomVisitLimit, roomVisits[room] == nil else {
-      throw .notYet("other rooms are being set just now; try again in a second")
-    }
-    let visit = RoomVisit(to: record, try player(of: Playlist()), at: now)
-    _ = visit.tell(change, at: now)
-    roomVisits[room] = visit
-  }
-
-  func lookAtVisits(at now: LocalTime) {
-    for (room, visit) in roomVisits where visit.look(at: now) {
-      roomVisits[room] = nil
-      do throws(IOError) {
-        try visit.end()
-      } catch {
-        onWarning("\(error)")
-      }
-    }
   }
 }

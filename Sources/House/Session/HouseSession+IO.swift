@@ -1,0 +1,104 @@
+package import Sender
+
+/// Makes the household's players.
+package protocol HousePlayers: AnyObject {
+  func open(_ purpose: PlayerPurpose) throws(Refusal) -> any GroupPlayer
+}
+
+package enum PlayerPurpose {
+  /// Plays a group's list and never ends by itself. Its events come to the session as `.event`.
+  case group(HouseRecord.Group)
+  /// Tells a room something, without music.
+  case visit
+  /// Plays three tones by which people find a room, and ends.
+  case sign
+}
+
+/// Matches an answer to its request. The driver numbers requests, and uses no number twice.
+package struct RequestID: Hashable, Sendable {
+  package var number: UInt64
+
+  package init(_ number: UInt64) { self.number = number }
+}
+
+extension HouseSession {
+  package struct Configuration: Sendable {
+    package var name: String
+    package var version: String
+    /// Inputs with names, in the order of the configuration.
+    package var inputs: [HouseState.Input]
+    /// True if groups that played when the last process ended play on.
+    package var resumes: Bool
+    /// Of the random orders of lists.
+    package var seed: UInt64
+
+    package init(
+      name: String, version: String, inputs: [HouseState.Input], resumes: Bool, seed: UInt64
+    ) {
+      (self.name, self.version, self.inputs) = (name, version, inputs)
+      (self.resumes, self.seed) = (resumes, seed)
+    }
+  }
+
+  /// A request through any door. Its names and numbers are identities already.
+  package enum Request {
+    case order(Order)
+    /// Plays entries in these rooms, or in the group that a command means which names it so, or none.
+    case play(PlayRequest, [Order.NewEntry], group: String?)
+    /// Ends the music of these rooms, whatever group they are in; of all groups if it is nil.
+    case silence([String]?)
+
+    var isEdit: Bool {
+      switch self {
+      case .order(let order): order.isEdit
+      case .play: true
+      case .silence: false
+      }
+    }
+  }
+
+  /// Everything that can happen to a household.
+  package enum Input {
+    /// Once, before all others. `deaths`: as `keepDeaths` said last, in this start of the machine.
+    case start(deaths: Int)
+    /// The answer is one `answer` with the same identifier.
+    case request(RequestID, Request)
+    /// Something happened to the group of this identity, by itself or in the middle of a call.
+    case event(group: String, SenderEvent)
+    /// Something has changed that no event tells.
+    case changed
+    /// The receivers that are known have changed.
+    case discovered(KnownRooms)
+    /// The receivers that this machine is paired with have changed.
+    case paired(KnownRooms)
+    /// The input of this name has begun to sound, or was quiet for a while.
+    case heard(String, LevelGate.Change)
+    /// Facts about files, by their places.
+    case described([String: Order.NewEntry])
+    case library(HouseState.LibraryFigures)
+    /// The disk has the record of this number.
+    case written(UInt64, HouseRecord)
+    case notWritten(UInt64, Refusal)
+    /// Ends playing in all rooms.
+    case stop
+    /// After `stop`: the disk answers no more.
+    case end
+    /// `nextDeadline` has come.
+    case timeout
+  }
+
+  /// Everything that a household wants done, in this order.
+  package enum Output {
+    case answer(RequestID, Result<Answer, Refusal>)
+    /// Write this. The answer is `written` or `notWritten`; of several, only the newest need be written.
+    case save(UInt64, HouseRecord)
+    /// For everybody who follows the household.
+    case changed(HouseChange)
+    /// For the log. Music plays on.
+    case warning(String)
+    /// Release the player once it has finished; it was told to stop.
+    case close(any GroupPlayer)
+    /// Keep this number over the death of the process; see `Resumption`.
+    case keepDeaths(Int)
+  }
+}

@@ -1,0 +1,47 @@
+import Sender
+
+/// Inputs that have names, such as a turntable: one that sounds may begin by itself.
+extension HouseSession {
+  /// An input has begun to sound, or was quiet for a while.
+  func heard(_ name: String, _ change: LevelGate.Change) {
+    guard let wanted = configuration.inputs.first(where: { $0.name == name })?.onSound else {
+      return
+    }
+    desk.hasNews = true
+    switch change {
+    case .opened: heardInputs.insert(name)
+    case .closed: heardInputs.remove(name)
+    }
+    do throws(Refusal) {
+      switch change {
+      case .opened:
+        guard let group = find(wanted) else {
+          throw .noSuch("there is no group or room called \(wanted), see on-sound")
+        }
+        try group.begin(.init(input: name))
+        noteUse(of: group)
+      case .closed: for group in groupsInOrder { try group.end(name) }
+      }
+      noteMove()
+      // A power cut after it brings it back.
+      saveEdits()
+    } catch {
+      warn("\(name): \(error)")
+    }
+  }
+
+  package var shownInputs: [HouseState.Input] {
+    configuration.inputs.map { input in
+      var shown = input
+      shown.isHeard = input.onSound.map { _ in heardInputs.contains(input.name) }
+      return shown
+    }
+  }
+
+  /// Takes what is known of files, for entries that were added by their places alone.
+  func describe(_ files: [String: Order.NewEntry]) {
+    guard !files.isEmpty else { return }
+    for group in groupsInOrder { group.describe(files) }
+    desk.hasNews = true
+  }
+}

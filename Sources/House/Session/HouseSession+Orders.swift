@@ -1,0 +1,83 @@
+import Clock
+import Sender
+
+/// Carries out requests, through whatever door they come: the rules of a group are those of `HouseGroup`.
+extension HouseSession {
+  /// What was done, as far as it is known before the state is made.
+  struct Done {
+    var group: String?
+    var room: String?
+    var queue: Answer.Queue?
+    var said: String?
+
+    func answer(_ state: HouseState) -> Answer {
+      var answer = Answer(revision: state.revision)
+      answer.group = state.groups.first { $0.id == group }
+      answer.room = state.rooms.first { $0.id == room }
+      (answer.queue, answer.said) = (queue, said)
+      return answer
+    }
+  }
+
+  func carryOut(_ request: Request) throws(Refusal) -> Done {
+    switch request {
+    case .order(let order): return try carryOut(order)
+    case .play(let request, let entries, let group): return try play(entries, request, in: group)
+    case .silence(let rooms): return Done(said: silence(rooms))
+    }
+  }
+
+  private func carryOut(_ order: Order) throws(Refusal) -> Done {
+    switch order {
+    case .createGroup(let rooms, let name):
+      return Done(group: try createGroup(rooms, name: name))
+    case .deleteGroup(let id):
+      _ = try group(id)
+      delete(id)
+      return Done()
+    case .change(let id, let change): return Done(group: id, said: try set(change, of: id))
+    case .transport(let id, let transport):
+      noteMove()
+      return Done(group: id, said: try used(group(id)).transport(transport))
+    case .seek(let id, let seconds, let isRelative):
+      noteMove()
+      return Done(
+        group: id, said: try used(group(id)).seek(seconds, isRelative: isRelative))
+    case .join(let id, let room, let takes):
+      return Done(group: id, said: try join(room, id, takes: takes))
+    case .leave(let id, let rooms): return Done(group: id, said: try leave(rooms, id))
+    case .merge(let id, let other): return Done(group: id, said: try merge(other, into: id))
+    case .edit(let id, let edit, let expected):
+      let group = try used(group(id))
+      if let expected, expected != group.queueRevision {
+        throw .outdated(revision: group.queueRevision)
+      }
+      let done = try group.edit(edit)
+      return Done(
+        group: id, queue: .init(revision: group.queueRevision, added: done.added), said: done.said)
+    case .set(let rooms, let change): return try set(change, of: rooms)
+    case .identify(let room):
+      try identify(room)
+      return Done(said: "\(name(ofRoom: room)) shows itself")
+    }
+  }
+
+  package func group(_ id: String) throws(Refusal) -> HouseGroup {
+    guard let group = groups[id] else { throw .noSuch("there is no such group any more") }
+    return group
+  }
+
+  func used(_ group: HouseGroup) -> HouseGroup {
+    noteUse(of: group)
+    return group
+  }
+
+  /// Somebody has chosen another place in the music, which is to be kept as an edit is.
+  func noteMove() { disk.isMoved = true }
+
+  /// The group that somebody means who names none, if nothing plays: the one that was used last.
+  func noteUse(of group: HouseGroup) {
+    group.lastUse = 1 + (groups.values.map(\.lastUse).max() ?? 0)
+    takeBackFreed()
+  }
+}

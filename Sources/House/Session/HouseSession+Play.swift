@@ -1,0 +1,116 @@
+import Sender
+
+/// Which group somebody means, and what is played or silenced there.
+extension HouseSession {
+  package func groupID(named name: String?) throws(Refusal) -> String {
+    try group(named: name).id
+  }
+
+  /// By its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
+  package func group(named name: String?) throws(Refusal) -> HouseGroup {
+    if let name {
+      guard let group = find(name) else {
+        let names = plan.groups.map { self.name(ofGroup: $0.id) }.joined(separator: ", ")
+        throw .invalid(
+          "there is no group called \(name)" + (names.isEmpty ? "" : ", but: \(names)"))
+      }
+      return group
+    }
+    guard let group = meantGroup else {
+      throw .unavailable("nothing is playing; begin with: tutti play FILE")
+    }
+    return group
+  }
+
+  /// The one that was used last, from whatever surface; after a start, one that plays. A command does not change by what
+  /// it does which group the next one means.
+  package var meantGroup: HouseGroup? {
+    let all = plan.groups.compactMap { groups[$0.id] }
+    if let last = all.max(by: { $0.lastUse < $1.lastUse }), last.lastUse > 0 { return last }
+    return all.first { !$0.isResting } ?? all.first
+  }
+
+  func find(_ name: String) -> HouseGroup? {
+    let wanted = name.lowercased()
+    let found =
+      plan.groups.first { $0.id == name || self.name(ofGroup: $0.id).lowercased() == wanted }
+      ?? plan.groups.first { $0.rooms.contains { self.name(ofRoom: $0).lowercased() == wanted } }
+    return found.flatMap { groups[$0.id] }
+  }
+
+  // MARK: - Playing something else
+
+  func play(
+    _ wanted: [Order.NewEntry], _ request: PlayRequest, in name: String?
+  ) throws(Refusal) -> Done {
+    // Wrong values are refused before anything is done.
+    _ = try request.effects.applied(to: Effects())
+    let rooms = request.rooms
+    let group = try groupToPlay(in: rooms, named: name, takes: request.takes)
+    noteUse(of: group)
+    if request.takes {
+      for room in plan.group(group.id)?.rooms ?? [] { connect(room, in: group.id, takes: true) }
+    }
+    if !request.effects.isEmpty { _ = try group.player.set(request.effects) }
+    if let mode = request.repetition { _ = try group.player.set(mode) }
+    let entries = request.shuffles ? wanted.shuffled(using: &random) : wanted
+    let place = self.name(ofGroup: group.id)
+    var done = Done(group: group.id, said: "waits in \(place) for: tutti add FILE")
+    guard let first = entries.first else { return done }
+    _ = try group.edit(.add(entries, at: .now))
+    let title = ItemName.text(title: first.title, artist: nil, location: first.location)
+    let more =
+      entries.count > 1 ? " and \(Player.count(entries.count - 1, "more item"))" : ""
+    done.said = "plays \(title)\(more) in \(place)"
+    return done
+  }
+
+  /// The group of just these rooms, made where there is none; without rooms the usual one, or, in a new household, all.
+  private func groupToPlay(
+    in rooms: [String], named name: String?, takes: Bool
+  ) throws(Refusal) -> HouseGroup {
+    if let name, let group = find(name) {
+      if !rooms.isEmpty { carryOut(plan.setRooms(of: group.id, to: rooms)) }
+      return group
+    }
+    if rooms.isEmpty, name == nil, let group = try? group(named: nil) { return group }
+    if name == nil, let plan = plan.groups.first(where: { Set($0.rooms) == Set(rooms) }),
+      !rooms.isEmpty, let group = groups[plan.id]
+    {
+      return group
+    }
+    let free = known.records.filter { $0.state != .away }.map(\.id)
+      .filter { plan.group(ofRoom: $0) == nil }
+    let chosen = rooms.isEmpty ? free : rooms
+    guard !chosen.isEmpty else {
+      throw .unavailable(
+        "no receiver was found; start tutti-receiver in a room, or name one with --at host:port")
+    }
+    for room in chosen where !takes && isTaken(room) && plan.group(ofRoom: room) == nil {
+      throw .unavailable(
+        "\(self.name(ofRoom: room)) is busy: somebody else is playing there; take it with --take")
+    }
+    return try group(createGroup(chosen, name: name))
+  }
+
+  // MARK: - Silence
+
+  /// Ends the music of these rooms, of whatever group, or of all groups; returns what was done.
+  func silence(_ wanted: [String]?) -> String? {
+    noteMove()
+    var done: [String] = []
+    for group in plan.groups {
+      guard let house = groups[group.id] else { continue }
+      let rooms = group.rooms.filter { wanted?.contains($0) ?? true }
+      let place = name(ofGroup: group.id)
+      if wanted == nil || !rooms.isEmpty && rooms.count == group.rooms.count {
+        if !house.isResting { done.append("\(place): stopped") }
+        _ = try? house.transport(.stop)
+      } else {
+        done += rooms.map { "\(name(ofRoom: $0)) leaves \(place)" }
+        carryOut(rooms.compactMap { plan.leave($0) })
+      }
+    }
+    return done.isEmpty ? nil : done.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,185 @@
+package import Clock
+import Sender
+
+/// A household's whole behaviour, without I/O: feed it inputs, drain its outputs, wake it at its deadline. It calls its
+/// players, which answer at once (`GroupPlayer`). For one thread; an event of a player may come in the middle of a call.
+package final class HouseSession {
+  /// Interval of looks for changes that no event tells, such as a position that stands still.
+  private static let lookInterval = Nanoseconds.seconds(1)
+
+  let configuration: Configuration
+  let players: any HousePlayers
+  package internal(set) var plan: HousePlan {
+    didSet { for group in groups.values { noteSurroundings(of: group) } }
+  }
+  package internal(set) var groups: [String: HouseGroup] = [:]
+  /// What is remembered of rooms, and what is done with those that play in no group just now.
+  var rooms: [String: HouseRoom] = [:]
+  var known: KnownRooms
+  var disk: HouseDisk
+  var desk: NewsDesk
+  var resumption = Resumption.none
+  /// Inputs that sound, of those that somebody waits for.
+  var heardInputs: Set<String> = []
+  var library = HouseState.LibraryFigures()
+  /// Draws the orders of shuffled lists.
+  var random: SplitMix64
+  private(set) var now: LocalTime
+  private var nextLook: LocalTime
+  private var outputs: [Output] = []
+  package private(set) var isOver = false
+
+  /// - Parameter record: the state that the disk has.
+  package init(
+    _ configuration: Configuration, restoring record: HouseRecord, knowing known: KnownRooms,
+    players: any HousePlayers, at now: LocalTime
+  ) throws(Refusal) {
+    (self.configuration, self.players, self.known) = (configuration, players, known)
+    (self.now, nextLook) = (now, now)
+    random = SplitMix64(seed: configuration.seed)
+    (disk, desk) = (HouseDisk(record, at: now), NewsDesk(at: now))
+    plan = HousePlan(
+      restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
+    for room in record.rooms { rooms[room.id] = HouseRoom(saved: room) }
+    for group in record.groups where plan.group(group.id) != nil { try open(group) }
+  }
+
+  /// Takes one input into account. `now` never decreases.
+  package func handle(_ input: Input, at now: LocalTime) {
+    self.now = max(self.now, now)
+    switch input {
+    case .start(let deaths): start(after: deaths)
+    case .request(let id, let request): perform(id, request)
+    case .event(let group, let event): note(event, of: group)
+    case .changed: desk.hasNews = true
+    case .discovered(let known): discovered(known)
+    case .paired(let known): paired(known)
+    case .heard(let input, let change): heard(input, change)
+    case .described(let files): describe(files)
+    case .library(let figures):
+      desk.hasNews = desk.hasNews || figures != library
+      library = figures
+    case .written(let number, let record): wrote(number, record)
+    case .notWritten(let number, let refusal): failedToWrite(number, refusal)
+    case .stop: stop()
+    case .end: for id in disk.waitingRequests() { refuse(id) }
+    case .timeout: turn()
+    }
+  }
+
+  /// Returns what the driver must do next; nil if there is nothing left to do.
+  package func nextOutput() -> Output? { outputs.isEmpty ? nil : outputs.removeFirst() }
+
+  /// When to send `.timeout` if nothing else happens first.
+  package var nextDeadline: LocalTime? {
+    let groups = groups.values.compactMap(\.nextDeadline)
+    let guests = rooms.values.flatMap { [$0.visit?.nextDeadline, $0.sign?.nextDeadline] }
+    let own = [desk.hasNews ? desk.nextNews : nextLook, disk.nextSave, resumption.deadline]
+    return (groups + (guests + own).compactMap(\.self)).min()
+  }
+
+  func emit(_ output: Output) { outputs.append(output) }
+  func warn(_ line: String) { emit(.warning(line)) }
+
+  /// The groups in a fixed order.
+  var groupsInOrder: [HouseGroup] { plan.groups.compactMap { groups[$0.id] } }
+
+  // MARK: - Running
+
+  private func start(after deaths: Int) {
+    endAbandoned()
+    for group in plan.groups {
+      for room in group.rooms { connect(room, in: group.id, takes: false) }
+    }
+    guard configuration.resumes else { return }
+    let playing = disk.posted.record.groups.filter(\.isPlaying)
+    guard !playing.isEmpty else { return }
+    resumption = Resumption(playing, after: deaths, at: now)
+    emit(.keepDeaths(resumption.deaths))
+    if case .none = resumption { warn(Resumption.refusal) }
+  }
+
+  private func turn() {
+    if let records = resumption.due {
+      resumption.begin(at: now)
+      // A group that cannot play on waits for its user.
+      for record in records { try? groups[record.id]?.play(record.place) }
+    }
+    for group in groupsInOrder { group.look(at: now) }
+    lookAtGuests()
+    if nextLook <= now {
+      (nextLook, desk.hasNews) = (now + Self.lookInterval, true)
+      takeBackFreed()
+    }
+    if desk.hasNews, desk.nextNews <= now { publish() }
+    if disk.nextSave <= now { save(makeRecord()) }
+    if resumption.isProven(at: now) { endResumption() }
+  }
+
+  private func endResumption() {
+    guard case .proving = resumption else { return }
+    resumption = .none
+    emit(.keepDeaths(0))
+  }
+
+  /// Ends playing in all rooms; the record says what played.
+  private func stop() {
+    guard !isOver else { return }
+    endResumption()
+    save(makeRecord())
+    endGuests()
+    for group in groupsInOrder { close(group.id) }
+    isOver = true
+  }
+
+  // MARK: - Groups
+
+  func open(_ record: HouseRecord.Group) throws(Refusal) {
+    let player = Player(try players.open(.group(record)), seed: random.next())
+    let group = HouseGroup(record, player)
+    noteSurroundings(of: group)
+    groups[record.id] = group
+  }
+
+  /// The rooms are told, and then it ends.
+  func close(_ id: String) {
+    guard let group = groups.removeValue(forKey: id) else { return }
+    close(group.player.port)
+  }
+
+  func close(_ player: any GroupPlayer) {
+    _ = player.carryOut(.stop)
+    emit(.close(player))
+  }
+
+  private func note(_ event: SenderEvent, of id: String) {
+    guard let group = groups[id] else { return }
+    group.note(event)
+    if case .position = event { return }
+    desk.hasNews = true
+  }
+
+  func noteSurroundings(of group: HouseGroup) {
+    group.hasRooms = plan.group(group.id)?.rooms.isEmpty == false
+    group.announced = known.ids
+  }
+
+  // MARK: - News
+
+  /// Tells what has changed, and returns how things are.
+  @discardableResult
+  func publish() -> HouseState {
+    var state = makeState()
+    if let change = desk.change(to: &state, at: now) { emit(.changed(change)) }
+    return state
+  }
+
+  /// How far rooms were from the schedule in the last minutes.
+  package var syncHistory: SyncHistory { desk.syncHistory }
+
+  /// The state now, with the revision from which on changes tell of it.
+  package func state(at now: LocalTime) -> HouseState {
+    self.now = max(self.now, now)
+    return publish()
+  }
+}
