@@ -1,0 +1,295 @@
+import Clock
+import Sender
+
+@testable import House
+
+/// An independent model of a household: its groups, their lists and music, and what the disk has of them.
+struct HouseModel: Equatable {
+  enum Music: Equatable {
+    case resting, playing, paused
+    /// Paused because no room can hear it.
+    case waiting
+
+    var isMeantToPlay: Bool { self == .playing || self == .waiting }
+  }
+
+  struct Undo: Equatable {
+    var ids: [Int]
+    /// The music after the undo; nil if it continues as it is.
+    var music: Music?
+  }
+
+  struct Group: Equatable {
+    let id: String
+    var name: String?
+    var rooms: [String] = []
+    var lastRoom: String?
+    var ids: [Int] = []
+    var nextEntry = 0
+    var undo: Undo?
+    var music = Music.resting
+    var repetition = Playlist.Repetition.off
+    var sleep: LocalTime?
+    /// True if a room has made it sound since it began.
+    var hasSounded = false
+    /// Since when no room hears it.
+    var unheardSince: LocalTime?
+
+    var isAbandoned: Bool { rooms.isEmpty && name == nil }
+
+    init(id: String, name: String?) { (self.id, self.name) = (id, name) }
+  }
+
+  private(set) var groups: [Group] = []
+  private(set) var lastNumber = 0
+  /// Groups in the order of their uses.
+  private(set) var uses: [String] = []
+
+  func group(_ id: String) -> Group? { groups.first { $0.id == id } }
+  func group(ofRoom room: String) -> Group? { groups.first { $0.rooms.contains(room) } }
+  var meant: String? { uses.last }
+
+  mutating func with(_ id: String, _ body: (inout Group) -> Void) {
+    if let index = groups.firstIndex(where: { $0.id == id }) { body(&groups[index]) }
+  }
+
+  mutating func use(_ id: String) {
+    uses.removeAll { $0 == id }
+    uses.append(id)
+  }
+
+  // MARK: - Rooms and groups
+
+  mutating func create(_ rooms: [String], name: String?) -> String {
+    if name == nil,
+      let waiting = groups.last(where: { group in
+        group.isAbandoned && group.lastRoom.map(rooms.contains) ?? false
+      })
+    {
+      use(waiting.id)
+      setRooms(of: waiting.id, to: rooms)
+      return waiting.id
+    }
+    lastNumber += 1
+    let id = "g\(lastNumber)"
+    groups.append(Group(id: id, name: name))
+    use(id)
+    setRooms(of: id, to: rooms)
+    return id
+  }
+
+  mutating func delete(_ id: String) {
+    groups.removeAll { $0.id == id }
+    uses.removeAll { $0 == id }
+  }
+
+  mutating func setRooms(of id: String, to rooms: [String]) {
+    for room in group(id)?.rooms ?? [] where !rooms.contains(room) { take(room) }
+    for room in rooms { move(room, to: id) }
+    with(id) { group in group.rooms = rooms }
+    forgetAbandoned()
+  }
+
+  mutating func join(_ room: String, _ id: String) {
+    move(room, to: id)
+    forgetAbandoned()
+  }
+
+  mutating func leave(_ rooms: [String]) {
+    for room in rooms { take(room) }
+    forgetAbandoned()
+  }
+
+  mutating func merge(_ other: String, into id: String) {
+    for room in group(other)?.rooms ?? [] { move(room, to: id) }
+    delete(other)
+    forgetAbandoned()
+  }
+
+  private mutating func move(_ room: String, to id: String) {
+    guard group(ofRoom: room)?.id != id else { return }
+    take(room)
+    with(id) { $0.rooms.append(room) }
+  }
+
+  /// Music that nobody can hear does not run on.
+  private mutating func take(_ room: String) {
+    guard let id = group(ofRoom: room)?.id else { return }
+    with(id) { group in
+      group.rooms.removeAll { $0 == room }
+      group.lastRoom = group.rooms.isEmpty ? room : nil
+      if group.rooms.isEmpty { group.music = .resting }
+    }
+  }
+
+  private mutating func forgetAbandoned() {
+    let abandoned = groups.filter(\.isAbandoned)
+    let useful = abandoned.filter { $0.lastRoom != nil && (!$0.ids.isEmpty || $0.undo != nil) }
+    for group in abandoned where !useful.suffix(8).contains(group) { delete(group.id) }
+  }
+
+  // MARK: - Time
+
+  /// - Parameter isHeard: true if a room of the group plays it.
+  mutating func pass(_ id: String, to now: LocalTime, isHeard: Bool, grace: Nanoseconds) {
+    with(id) { group in
+      if let sleep = group.sleep, sleep <= now {
+        group.sleep = nil
+        if group.music != .resting { group.music = .paused }
+      }
+      guard group.music != .resting, !group.rooms.isEmpty else {
+        (group.hasSounded, group.unheardSince) = (false, nil)
+        return
+      }
+      if isHeard {
+        (group.hasSounded, group.unheardSince) = (true, nil)
+        if group.music == .waiting { group.music = .playing }
+      } else if group.music == .playing, group.hasSounded {
+        let since = group.unheardSince ?? now
+        group.unheardSince = since
+        if now >= since + grace { (group.music, group.unheardSince) = (.waiting, nil) }
+      } else {
+        group.unheardSince = nil
+      }
+    }
+  }
+
+  // MARK: - Orders to a group. They return false if they must be refused.
+
+  mutating func transport(_ id: String, _ transport: Order.Transport) -> Bool {
+    use(id)
+    var isDone = true
+    with(id) { group in
+      group.unheardSince = nil
+      if group.music == .waiting { group.music = .paused }
+      switch (transport, group.music) {
+      case (.play, .resting): isDone = group.play()
+      case (.play, _): group.music = .playing
+      case (.pause, .playing): group.music = .paused
+      case (.stop, _): group.music = .resting
+      case (.pause, _), (.next, _), (.previous, _): break
+      }
+    }
+    return isDone
+  }
+
+  /// - Parameter current: the entry that plays, or would be next.
+  mutating func edit(_ id: String, _ edit: Order.QueueEdit, current: Int?) -> Bool {
+    use(id)
+    var isDone = false
+    with(id) { isDone = $0.edit(edit, current: current) }
+    return isDone
+  }
+
+  // MARK: - The disk
+
+  /// What was not kept never was.
+  mutating func revert(to kept: HouseModel) {
+    let before = self
+    (groups, uses) = (kept.groups, before.uses.filter { kept.group($0) != nil })
+    for index in groups.indices {
+      var group = groups[index]
+      let now = before.group(group.id)
+      group.undo = now?.ids == group.ids ? now?.undo : nil
+      group.sleep = now?.sleep
+      group.nextEntry = now?.nextEntry ?? group.nextEntry
+      (group.hasSounded, group.unheardSince) = (now?.hasSounded ?? false, now?.unheardSince)
+      groups[index] = group
+    }
+  }
+
+  /// The process is killed, and begins with this. Returns true if music is to play on.
+  var playsOn: Bool { groups.contains { $0.music.isMeantToPlay } }
+
+  mutating func restart(playing: Bool) {
+    uses = []
+    for index in groups.indices {
+      var group = groups[index]
+      let plays = playing && group.music.isMeantToPlay && !group.ids.isEmpty && !group.rooms.isEmpty
+      (group.undo, group.sleep, group.music) = (nil, nil, plays ? .playing : .resting)
+      (group.hasSounded, group.unheardSince) = (false, nil)
+      groups[index] = group
+    }
+    forgetAbandoned()
+  }
+}
+
+extension HouseModel.Group {
+  typealias Undo = HouseModel.Undo
+
+  fileprivate mutating func play() -> Bool {
+    guard !rooms.isEmpty, !ids.isEmpty else { return false }
+    music = .playing
+    return true
+  }
+
+  private var undoMusic: HouseModel.Music { music.isMeantToPlay ? .playing : .resting }
+
+  fileprivate mutating func edit(_ edit: Order.QueueEdit, current: Int?) -> Bool {
+    switch edit {
+    case .add(let entries, at: .now):
+      guard !rooms.isEmpty else { return false }
+      undo = ids.isEmpty ? nil : Undo(ids: ids, music: undoMusic)
+      ids = add(entries.count)
+      music = .playing
+    case .add(let entries, let place):
+      guard let index = index(of: place, last: ids.count + 1, current: current) else {
+        return false
+      }
+      if ids.isEmpty, music == .resting, !rooms.isEmpty { music = .playing }
+      ids.insert(contentsOf: add(entries.count), at: index)
+      undo = nil
+    case .clear:
+      if !ids.isEmpty { undo = Undo(ids: ids, music: undoMusic) }
+      (ids, music) = ([], .resting)
+    case .undo:
+      guard let undo else { return false }
+      (ids, self.undo) = (undo.ids, nil)
+      if let music = undo.music { self.music = rooms.isEmpty ? .resting : music }
+    case .shuffle: if !ids.isEmpty { undo = Undo(ids: ids, music: nil) }
+    case .remove(let gone):
+      guard Set(gone).isSubset(of: ids) else { return false }
+      let endsMusic = current.map(gone.contains) ?? false
+      undo = Undo(ids: ids, music: endsMusic ? undoMusic : nil)
+      ids.removeAll(where: gone.contains)
+    case .move(let id, let place): return move(id, to: place, current: current)
+    case .play(let id):
+      guard ids.contains(id) else { return false }
+      return play()
+    }
+    return true
+  }
+
+  private mutating func move(_ id: Int, to place: Order.Place, current: Int?) -> Bool {
+    guard ids.contains(id) else { return false }
+    // The entry is there already.
+    if place == .before(id) || place == .next && current == id {
+      undo = nil
+      return true
+    }
+    let before = ids
+    ids.removeAll { $0 == id }
+    guard let index = index(of: place, last: ids.count + 1, current: current) else {
+      ids = before
+      return false
+    }
+    ids.insert(id, at: index)
+    undo = nil
+    return true
+  }
+
+  private mutating func add(_ count: Int) -> [Int] {
+    defer { nextEntry += count }
+    return Array(nextEntry..<nextEntry + count)
+  }
+
+  /// Returns the index in the list without a moved entry; nil if there is no such place.
+  private func index(of place: Order.Place, last: Int, current: Int?) -> Int? {
+    switch place {
+    case .now, .end: ids.count
+    case .next: current.flatMap(ids.firstIndex).map { $0 + 1 } ?? 0
+    case .before(let id): ids.firstIndex(of: id)
+    case .number(let number): (1...last).contains(number) ? number - 1 : nil
+    }
+  }
+}

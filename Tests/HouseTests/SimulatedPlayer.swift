@@ -1,0 +1,130 @@
+import Clock
+import TestSupport
+import WireProtocol
+
+@testable import House
+@testable import Sender
+
+/// A player in virtual time: a real `GroupSession` with its list and its halts and pauses. The world tells which of its
+/// rooms are there; music sounds as soon as one is.
+final class SimulatedPlayer: GroupPlayer {
+  struct Room {
+    let id: RoomID
+    let receiver: String
+    /// Another sender has taken it, and it is not tried again.
+    var isLost = false
+  }
+
+  let number: Int
+  /// The household's group; nil for one that visits a room.
+  let group: String?
+  private(set) var session: GroupSession
+  private(set) var rooms: [Room] = []
+  private unowned let world: SimulatedWorld
+  private var commandCount: UInt64 = 0
+  private var lastRoom = 0
+  private var hasSounded = false
+
+  init(_ number: Int, of group: String?, playing playlist: Playlist, in world: SimulatedWorld) {
+    (self.number, self.group, self.world) = (number, group, world)
+    guard let id = Identifier(hex: String(repeating: "5", count: 32)) else { preconditionFailure() }
+    session = GroupSession(
+      .init(
+        senderID: id, senderName: "study", clockID: 7, clockPort: 9, firstSession: 1,
+        endsWithPlaylist: false), playing: playlist)
+  }
+
+  func status() -> GroupStatus {
+    var status = session.status(at: world.now)
+    status.rooms = rooms.map { world.shown($0, to: self) }
+    if status.state == .starting, hasSounded { status.state = .playing }
+    return status
+  }
+
+  func carryOut(_ command: PlayerCommand) -> CommandReply {
+    if world.set(command, of: self) { return .success(.done) }
+    commandCount += 1
+    return handle(.command(CommandID(commandCount), command)) ?? .failure(.finished)
+  }
+
+  @discardableResult
+  private func handle(_ input: GroupSession.Input) -> CommandReply? {
+    session.handle(input, at: world.now)
+    var reply: CommandReply?
+    var events: [SenderEvent] = []
+    while let output = session.nextOutput() {
+      switch output {
+      case .reply(_, let given): reply = given
+      case .event(let event): events.append(event)
+      case .produce(.begin(let begin)): produce(begin)
+      default: break
+      }
+    }
+    for event in events { world.tell(event, of: self) }
+    settle()
+    return reply
+  }
+
+  private func produce(_ begin: ProductionOrder.Beginning) {
+    let opened = OpenedItem(
+      item: begin.item, duration: .seconds(60), position: begin.position, isSeekable: true,
+      metadata: ItemMetadata())
+    world.later { [weak self] in
+      self?.handle(
+        .produced(
+          ProducedBatch(
+            generation: begin.generation, steps: [.opened(opened, at: begin.mediaTime)])))
+    }
+  }
+
+  var nextDeadline: LocalTime? { session.nextDeadline }
+
+  func timeout() { handle(.timeout) }
+
+  /// Notes whether the music sounds.
+  func settle() {
+    if session.isHalted || session.isFinished {
+      hasSounded = false
+    } else if rooms.contains(where: { world.holds($0, self) }) {
+      hasSounded = true
+    }
+  }
+
+  // MARK: - Rooms
+
+  func addRoom(_ record: RoomRecord, takesOver: Bool) -> RoomID {
+    if let index = rooms.firstIndex(where: { $0.receiver == record.id }) {
+      if takesOver { rooms[index].isLost = false }
+      world.claim(rooms[index].id, by: self, takesOver: takesOver)
+      return rooms[index].id
+    }
+    lastRoom += 1
+    rooms.append(Room(id: RoomID(lastRoom), receiver: record.id))
+    world.claim(RoomID(lastRoom), by: self, takesOver: takesOver)
+    return RoomID(lastRoom)
+  }
+
+  /// Nobody answers at addresses in this world.
+  func addRoom(host: String, port: UInt16, takesOver: Bool) -> RoomID {
+    lastRoom += 1
+    rooms.append(Room(id: RoomID(lastRoom), receiver: "\(host):\(port)"))
+    return RoomID(lastRoom)
+  }
+
+  func removeRoom(_ room: RoomID) {
+    guard let index = rooms.firstIndex(where: { $0.id == room }) else { return }
+    world.release(rooms.remove(at: index).receiver, by: self)
+  }
+
+  func noteFree(_ room: RoomID) {
+    guard let index = rooms.firstIndex(where: { $0.id == room }) else { return }
+    rooms[index].isLost = false
+    world.claim(room, by: self, takesOver: false)
+  }
+
+  func lose(_ receiver: String) {
+    guard let index = rooms.firstIndex(where: { $0.receiver == receiver }) else { return }
+    rooms[index].isLost = true
+    world.tell(.roomReplaced(rooms[index].id, reason: "taken"), of: self)
+  }
+}

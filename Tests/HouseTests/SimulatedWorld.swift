@@ -1,0 +1,375 @@
+import Clock
+import TestSupport
+import Testing
+import WireProtocol
+
+import enum House.Refusal
+
+@testable import House
+@testable import Sender
+
+/// Receivers, their owners, a disk and time, around a `HouseSession`.
+final class SimulatedWorld: HousePlayers {
+  struct Receiver {
+    enum Holder: Equatable {
+      case nobody, stranger
+      /// The player of this number.
+      case ours(Int)
+    }
+
+    let id: String
+    let name: String
+    var isOn = true
+    var holder = Holder.nobody
+    var freeSince = LocalTime(nanoseconds: 0)
+    /// True if it plays only for senders that know its PIN.
+    var hasPIN = false
+    /// True until somebody has typed it.
+    var needsPIN = false
+    var settings = RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo)
+
+    var answers: Bool { isOn && !needsPIN }
+  }
+
+  /// A disk, which writes one record at a time.
+  struct Disk {
+    var record = HouseRecord()
+    var delay = Nanoseconds.milliseconds(2)
+    var isBroken = false
+    var waiting: (number: UInt64, record: HouseRecord)?
+    var writing: (number: UInt64, record: HouseRecord, done: LocalTime)?
+  }
+
+  private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
+  private(set) var session: HouseSession!
+  private(set) var receivers: [Receiver] = []
+  var disk = Disk()
+  /// Called before the session hears that time has passed.
+  var passes: () -> Void = {}
+  /// Called with the numbers of records that are given to the disk, and of those that it has or refuses.
+  var saves: (UInt64) -> Void = { _ in }
+  var written: (UInt64) -> Void = { _ in }
+  var refused: (UInt64) -> Void = { _ in }
+  private(set) var answers: [RequestID: Result<Answer, Refusal>] = [:]
+  private(set) var warnings: [String] = []
+  /// The number that survives the death of the process.
+  private(set) var deaths = 0
+  /// True while an order may take rooms from strangers.
+  var mayTake = false
+  private(set) var problems: [String] = []
+  private var players: [SimulatedPlayer] = []
+  private var playerCount = 0
+  private var jobs: [() -> Void] = []
+  private var told = KnownRooms()
+  private var requestCount: UInt64 = 0
+  private let held: MediaDuration
+  private let inputs: [HouseState.Input]
+
+  init(rooms: Int, holding held: MediaDuration, inputs: [HouseState.Input] = []) throws {
+    (self.held, self.inputs) = (held, inputs)
+    let names = ["Kitchen", "Bath", "Attic", "Hall", "Study"]
+    receivers = (0..<rooms).map { number in
+      Receiver(id: String(repeating: "\(number + 1)", count: 32), name: names[number])
+    }
+    try start()
+  }
+
+  /// The process is killed, and begins with what the disk has.
+  func restart() throws {
+    for index in receivers.indices {
+      if case .ours = receivers[index].holder { receivers[index].holder = .nobody }
+    }
+    (players, jobs, answers) = ([], [], [:])
+    (disk.waiting, disk.writing) = (nil, nil)
+    try start()
+  }
+
+  private func start() throws {
+    told = known
+    session = try HouseSession(
+      .init(name: "study", version: "1", inputs: inputs, resumes: true, seed: 7),
+      restoring: disk.record, knowing: known, players: self, at: now)
+    session.handle(.start(deaths: deaths), at: now)
+    settle()
+    wake()
+  }
+
+  // MARK: - Requests
+
+  func request(_ request: HouseSession.Request) -> RequestID {
+    requestCount += 1
+    let id = RequestID(requestCount)
+    session.handle(.request(id, request), at: now)
+    return id
+  }
+
+  func take(_ id: RequestID) -> Result<Answer, Refusal>? { answers.removeValue(forKey: id) }
+
+  func answer(_ id: RequestID) -> Result<Answer, Refusal>? { answers[id] }
+
+  func hear(_ input: String, _ change: LevelGate.Change) {
+    session.handle(.heard(input, change), at: now)
+  }
+
+  // MARK: - Time
+
+  /// Carries out what the session wants, until nothing is left.
+  func settle() {
+    repeat {
+      while let output = session.nextOutput() { perform(output) }
+      let jobs = jobs
+      self.jobs = []
+      for job in jobs { job() }
+      for player in players { player.settle() }
+      if told != known {
+        told = known
+        session.handle(.discovered(told), at: now)
+      }
+    } while !jobs.isEmpty || told != known
+    while let output = session.nextOutput() { perform(output) }
+  }
+
+  /// One turn of the loop.
+  func wake() {
+    if let job = disk.writing, job.done <= now { finish(job.number, job.record) }
+    for player in players where player.nextDeadline.map({ $0 <= now }) ?? false { player.timeout() }
+    retry()
+    settle()
+    passes()
+    session.handle(.timeout, at: now)
+    settle()
+  }
+
+  func advance(by span: Nanoseconds) {
+    let end = now + span
+    var wakes = 0
+    wake()
+    while let next = nextDeadline, next <= end {
+      wakes = next > now ? 0 : wakes + 1
+      guard wakes < 50 else { return problems.append("woken in vain at \(now.nanoseconds)") }
+      now = max(now, next)
+      wake()
+    }
+    now = end
+    wake()
+  }
+
+  private var nextDeadline: LocalTime? {
+    ([session.nextDeadline, disk.writing?.done] + players.map(\.nextDeadline)).compactMap(\.self)
+      .min()
+  }
+
+  func later(_ job: @escaping () -> Void) { jobs.append(job) }
+
+  private func perform(_ output: HouseSession.Output) {
+    switch output {
+    case .answer(let id, let result):
+      if answers.updateValue(result, forKey: id) != nil { problems.append("answered twice: \(id)") }
+    case .save(let number, let record):
+      saves(number)
+      disk.waiting = (number, record)
+      write()
+    case .changed: break
+    case .warning(let line): warnings.append(line)
+    case .close(let player): close(player)
+    case .keepDeaths(let number): deaths = number
+    }
+  }
+
+  private func close(_ player: any GroupPlayer) {
+    guard let index = players.firstIndex(where: { $0 === player }) else { return }
+    let closed = players.remove(at: index)
+    for room in closed.rooms { release(room.receiver, by: closed) }
+  }
+
+  private func write() {
+    guard disk.writing == nil, let next = disk.waiting else { return }
+    disk.writing = (next.number, next.record, now + disk.delay)
+    disk.waiting = nil
+  }
+
+  private func finish(_ number: UInt64, _ record: HouseRecord) {
+    disk.writing = nil
+    if disk.isBroken {
+      refused(number)
+      session.handle(.notWritten(number, .notKept("the disk is full")), at: now)
+    } else {
+      disk.record = record
+      written(number)
+      session.handle(.written(number, record), at: now)
+    }
+    write()
+  }
+
+  // MARK: - Players
+
+  func open(_ purpose: PlayerPurpose) throws(Refusal) -> any GroupPlayer {
+    playerCount += 1
+    let player =
+      switch purpose {
+      case .group(let record):
+        SimulatedPlayer(playerCount, of: record.id, playing: record.playlist, in: self)
+      case .visit, .sign: SimulatedPlayer(playerCount, of: nil, playing: Playlist(), in: self)
+      }
+    players.append(player)
+    return player
+  }
+
+  func tell(_ event: SenderEvent, of player: SimulatedPlayer) {
+    if let group = player.group { session.handle(.event(group: group, event), at: now) }
+  }
+
+  // MARK: - Receivers
+
+  var known: KnownRooms {
+    let records = receivers.map { receiver in
+      let isFree = receiver.holder == .nobody
+      return RoomRecord(
+        id: receiver.id, name: receiver.name, model: "",
+        state: receiver.isOn ? (isFree ? .free : .busy) : .away, addresses: [], port: 1,
+        codecs: [], access: receiver.hasPIN ? .paired : .open)
+    }
+    let paired = receivers.filter { $0.hasPIN && !$0.needsPIN }.map(\.id)
+    return KnownRooms(records.sorted { $0.name < $1.name }, paired: Set(paired))
+  }
+
+  private func index(_ receiver: String) -> Int? { receivers.firstIndex { $0.id == receiver } }
+
+  func holds(_ room: SimulatedPlayer.Room, _ player: SimulatedPlayer) -> Bool {
+    index(room.receiver).map { receivers[$0].holder == .ours(player.number) } ?? false
+  }
+
+  /// True if music of the group is heard in one of its rooms.
+  func isHeard(_ group: String) -> Bool {
+    players.contains { player in
+      player.group == group && player.rooms.contains { holds($0, player) }
+    }
+  }
+
+  func holds(_ receiver: Receiver, _ group: String) -> Bool {
+    players.contains { $0.group == group && receiver.holder == .ours($0.number) }
+  }
+
+  func shown(_ room: SimulatedPlayer.Room, to player: SimulatedPlayer) -> GroupStatus.Room {
+    var shown = GroupStatus.Room(
+      id: room.id, name: room.receiver, connection: .away(reason: "no answer"),
+      trouble: .unreachable)
+    guard let index = index(room.receiver), receivers[index].isOn else { return shown }
+    let receiver = receivers[index]
+    shown.name = receiver.name
+    if receiver.needsPIN {
+      shown.trouble = .notPaired
+    } else if receiver.holder == .ours(player.number) {
+      (shown.connection, shown.trouble) = (.live(.made(holding: held)), nil)
+      shown.settings = receiver.settings
+    } else if receiver.holder == .stranger {
+      shown.trouble = .taken(holder: "stranger")
+    } else {
+      (shown.connection, shown.trouble) = (.connecting, nil)
+    }
+    return shown
+  }
+
+  /// Carries out a command that is about rooms alone.
+  func set(_ command: PlayerCommand, of player: SimulatedPlayer) -> Bool {
+    let selection: RoomSelection
+    let change: (inout RoomSettings) -> Void
+    switch command {
+    case .volume(let rooms, let volume): (selection, change) = (rooms, { $0.volume = volume })
+    case .mute(let rooms, let isMuted): (selection, change) = (rooms, { $0.isMuted = isMuted })
+    case .volumeBy, .delay, .channelMap: return true
+    default: return false
+    }
+    for room in player.rooms where selection.contains(room.id) && holds(room, player) {
+      if let index = index(room.receiver) { change(&receivers[index].settings) }
+    }
+    return true
+  }
+
+  func claim(_ room: RoomID, by player: SimulatedPlayer, takesOver: Bool) {
+    later { [weak self, weak player] in
+      if let self, let player { answer(room, of: player, takesOver: takesOver) }
+    }
+  }
+
+  private func answer(_ id: RoomID, of player: SimulatedPlayer, takesOver: Bool) {
+    guard let room = player.rooms.first(where: { $0.id == id }), !room.isLost,
+      let index = index(room.receiver), receivers[index].isOn
+    else { return }
+    guard !receivers[index].needsPIN else {
+      return tell(.roomNotPaired(id, advice: ""), of: player)
+    }
+    let before = receivers[index].holder
+    guard before == .nobody || before == .ours(player.number) || takesOver else { return }
+    if before == .stranger, !mayTake { problems.append("took \(receivers[index].name)") }
+    receivers[index].holder = .ours(player.number)
+    tell(.roomConnected(id), of: player)
+    if case .ours(let number) = before, number != player.number {
+      players.first { $0.number == number }?.lose(room.receiver)
+    }
+  }
+
+  func release(_ receiver: String, by player: SimulatedPlayer) {
+    guard let index = index(receiver), receivers[index].holder == .ours(player.number) else {
+      return
+    }
+    (receivers[index].holder, receivers[index].freeSince) = (.nobody, now)
+  }
+
+  // MARK: - What people and strangers do
+
+  /// The receiver is unplugged, or comes back; those who wait for it try it.
+  func power(_ index: Int, isOn: Bool) {
+    receivers[index].isOn = isOn
+    (receivers[index].holder, receivers[index].freeSince) = (.nobody, now)
+    if isOn { tryAgain(index) }
+    settle()
+  }
+
+  func strangerTakes(_ index: Int) {
+    guard receivers[index].isOn else { return }
+    let before = receivers[index].holder
+    receivers[index].holder = .stranger
+    if case .ours(let number) = before {
+      players.first { $0.number == number }?.lose(receivers[index].id)
+    }
+    settle()
+  }
+
+  func strangerLeaves(_ index: Int) {
+    guard receivers[index].holder == .stranger else { return }
+    (receivers[index].holder, receivers[index].freeSince) = (.nobody, now)
+    tryAgain(index)
+    settle()
+  }
+
+  func pair(_ index: Int) {
+    receivers[index].needsPIN = false
+    told = known
+    session.handle(.paired(told), at: now)
+    settle()
+  }
+
+  func unpair(_ index: Int) {
+    (receivers[index].hasPIN, receivers[index].needsPIN) = (true, true)
+    (receivers[index].holder, receivers[index].freeSince) = (.nobody, now)
+    told = known
+    session.handle(.paired(told), at: now)
+    tryAgain(index)
+    settle()
+  }
+
+  private func tryAgain(_ index: Int) {
+    for player in players {
+      for room in player.rooms where room.receiver == receivers[index].id && !room.isLost {
+        claim(room.id, by: player, takesOver: false)
+      }
+    }
+  }
+
+  /// Players try a room again and again, unless it was taken from them for good.
+  private func retry() {
+    for index in receivers.indices
+    where receivers[index].answers && receivers[index].holder == .nobody { tryAgain(index) }
+  }
+}
