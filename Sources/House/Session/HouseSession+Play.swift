@@ -2,10 +2,6 @@ import Sender
 
 /// Which group somebody means, and what is played or silenced there.
 extension HouseSession {
-  package func groupID(named name: String?) throws(Refusal) -> String {
-    try group(named: name).id
-  }
-
   /// By its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
   package func group(named name: String?) throws(Refusal) -> HouseGroup {
     if let name {

@@ -1,0 +1,126 @@
+import Clock
+import Sender
+import TestSupport
+import Testing
+
+import enum House.Refusal
+
+@testable import House
+
+/// Stories of a household in virtual time.
+@Suite struct HouseSessionTests {
+  private let world: SimulatedWorld
+  private let kitchen: String
+  private let bath: String
+
+  init() throws {
+    world = try SimulatedWorld(rooms: 2, holding: .zero)
+    (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
+  }
+
+  /// Returns the answer as soon as it is on the disk.
+  @discardableResult
+  private func ask(_ order: Order) throws -> Answer {
+    let id = world.request(.order(order))
+    world.settle()
+    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
+    return try #require(world.take(id)).get()
+  }
+
+  /// Makes a group that plays in these rooms.
+  private func play(in rooms: String..., name: String? = nil) throws -> String {
+    let id = try #require(try ask(.createGroup(rooms: rooms, name: name)).group?.id)
+    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    world.advance(by: .seconds(1))
+    return id
+  }
+
+  private func state(_ group: String) throws -> GroupStatus.State {
+    try #require(world.session.groups[group]).player.status.state
+  }
+
+  @Test func `music waits while no room is there, and goes on with the first that returns`() throws
+  {
+    let id = try play(in: kitchen)
+    #expect(try state(id) == .playing)
+    world.power(0, isOn: false)
+    world.advance(by: .seconds(9))
+    #expect(try state(id) == .playing)
+    world.advance(by: .seconds(2))
+    #expect(try state(id) == .paused)
+    world.power(0, isOn: true)
+    world.advance(by: .seconds(1))
+    #expect(try state(id) == .playing)
+  }
+
+  @Test func `a room that a stranger has stays his when its group hands it on`() throws {
+    _ = try play(in: kitchen)
+    let other = try play(in: bath)
+    world.strangerTakes(0)
+    world.advance(by: .seconds(1))
+    try ask(.change(group: other, roomsOnly([bath, kitchen])))
+    world.advance(by: .seconds(5))
+    #expect(world.receivers[0].holder == .stranger)
+    #expect(world.session.state(ofRoom: kitchen).isTaken)
+    #expect(world.problems.isEmpty)
+    world.mayTake = true
+    try ask(.join(group: other, room: kitchen, takes: true))
+    #expect(world.holds(world.receivers[0], other))
+  }
+
+  private func roomsOnly(_ rooms: [String]) -> Order.GroupChange {
+    var change = Order.GroupChange()
+    change.roomIds = rooms
+    return change
+  }
+
+  @Test func `a room says where it is`() throws {
+    #expect(world.session.state(ofRoom: kitchen) == .free)
+    world.strangerTakes(0)
+    #expect(world.session.state(ofRoom: kitchen).isTaken)
+    world.strangerLeaves(0)
+    world.unpair(0)
+    #expect(world.session.state(ofRoom: kitchen) == .notPaired)
+    world.power(0, isOn: false)
+    #expect(world.session.state(ofRoom: kitchen) == .away(detail: nil, nil))
+    _ = try play(in: bath)
+    guard case .playing = world.session.state(ofRoom: bath) else {
+      throw Refusal.invalid("\(world.session.state(ofRoom: bath))")
+    }
+  }
+
+  @Test func `what was not on the disk when the daemon was killed never was`() throws {
+    let id = try play(in: kitchen)
+    world.disk.delay = .seconds(20)
+    let request = world.request(
+      .order(.edit(group: id, .add([.init(location: "/music/b.flac")], at: .end), expected: nil)))
+    world.advance(by: .seconds(1))
+    #expect(world.session.groups[id]?.items.count == 2)
+    #expect(world.answer(request) == nil)
+    try world.restart()
+    #expect(world.session.groups[id]?.items.count == 1)
+    #expect(try state(id) == .playing)
+  }
+
+  @Test func `an edit that a full disk refuses is taken back, and the next waits for the disk`()
+    throws
+  {
+    let id = try play(in: kitchen)
+    world.disk.isBroken = true
+    #expect(throws: Refusal.notKept("the disk is full")) {
+      try ask(.edit(group: id, .clear, expected: nil))
+    }
+    #expect(world.session.groups[id]?.items.count == 1)
+    #expect(throws: Refusal.notKept("the disk is full")) {
+      try ask(.change(group: id, roomsOnly([])))
+    }
+    #expect(world.session.plan.group(id)?.rooms == [kitchen])
+    world.disk.isBroken = false
+    try ask(.edit(group: id, .clear, expected: nil))
+    #expect(world.session.groups[id]?.items.count == 0)
+  }
+}
+
+extension RoomState {
+  fileprivate var isTaken: Bool { if case .taken = self { true } else { false } }
+}
