@@ -33,7 +33,7 @@ import Testing
 }
 
 @Suite struct RenderTimelinePropertyLongTests {
-  /// Of programs in each test.
+  /// Number of programs in each test.
   private static let share: UInt64 = 500
 
   @Test(.timeLimit(.minutes(60)), arguments: 2..<22 as Range<UInt64>)
