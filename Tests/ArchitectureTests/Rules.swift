@@ -209,7 +209,7 @@ enum Rules {
     var found: [String] = []
     for line in document.split(separator: "\n") where line.hasPrefix("```hex") {
       let name = String(line.dropFirst(6)).trimmingPrefix(" ")
-      let isNamed = ["control.", "live.", "media.", "pairing.", "time."].contains {
+      let isNamed = ["control.", "journal.", "live.", "media.", "pairing.", "time."].contains {
         name.hasPrefix($0)
       }
       if !isNamed || !seen.insert(String(name)).inserted { found.append(String(line)) }

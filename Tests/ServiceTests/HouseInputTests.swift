@@ -121,14 +121,14 @@ import Testing
     let added = try ask(
       .edit(group: group, .add([.init(input: "Turntable")], at: .end), expected: nil))
     let input = try #require(added.queue?.added.first)
-    let member = try #require(house.groups[group])
+    let member = try #require(house.session.groups[group])
     func wait(until item: Int) throws {
       while member.player.status.item?.item.id != item {
         try loop.turn(until: HostClock.now + .seconds(10))
       }
     }
     // The first file is open when the input is chosen, and the input is heard before it is.
-    let first = try house.page(of: group, offset: 0, limit: 1).entries[0].id
+    let first = try house.session.page(of: group, offset: 0, limit: 1).entries[0].id
     try wait(until: first)
     house.perform(.edit(group: group, .play(input), expected: nil)) { _ in }
     #expect(try queue(group).last == "> input:Turntable")

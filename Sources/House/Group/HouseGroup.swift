@@ -82,7 +82,7 @@ package final class HouseGroup {
   }
 
   /// Where it is to go on after a restart: where somebody has sent it, though that does not sound yet.
-  func goal(_ status: GroupStatus) -> QueuePlace? {
+  package func goal(_ status: GroupStatus) -> QueuePlace? {
     guard !isResting(status), let chosen = status.chosen, let target = status.target else {
       return place(status)
     }
