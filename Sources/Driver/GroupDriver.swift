@@ -3,7 +3,7 @@ package import FFmpegSource
 package import LinuxIO
 import OpenSSLSecurity
 package import Sender
-import WireProtocol
+package import WireProtocol
 
 /// Drives a `GroupSender` on a `GroupHost`, with a producer's thread. For the host's thread.
 package final class GroupDriver {
@@ -32,11 +32,17 @@ package final class GroupDriver {
     package var startsHeld: Bool
     package var holdsAtCuts: Bool
     package var claim: Claim
+    /// True if the group tells what a successor must know.
+    package var isKept: Bool
+    /// The stream of a process that has ended, which this one takes over.
+    package var succession: StreamSuccession?
 
     package init(
       senderName: String, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
-      holdsAtCuts: Bool = true, claim: Claim = Claim()
+      holdsAtCuts: Bool = true, claim: Claim = Claim(), isKept: Bool = false,
+      succession: StreamSuccession? = nil
     ) {
+      (self.isKept, self.succession) = (isKept, succession)
       self.claim = claim
       self.senderName = senderName
       self.endsWithPlaylist = endsWithPlaylist
@@ -50,6 +56,8 @@ package final class GroupDriver {
   package var wants: (RoomRecord) -> Bool = { _ in false }
   /// The live source is to come to this latency.
   package var holds: (Nanoseconds) -> Void = { _ in }
+  /// A process that takes over must know this; nil if nothing is left to take over. Only where the settings say `isKept`.
+  package var keeps: (StreamRecord?) -> Void = { _ in }
   package var onEvent: (GroupEvent) -> Void = { _ in }
   /// Called with each event of the session, before `onEvent`.
   package var hears: (SenderEvent) -> Void = { _ in }
@@ -106,8 +114,8 @@ package final class GroupDriver {
         givesBack: settings.claim.givesBack, priority: settings.claim.priority,
         live: LiveSecret(
           cipher: DatagramSealing(), key: try SystemRandom.bytes(LiveStream.keyByteCount),
-          port: host.livePort)),
-      playing: playlist)
+          port: host.livePort), isKept: settings.isKept),
+      playing: playlist, succession: settings.succession)
     batches = Inbox(limit: ProducerThread.batchLimit, waker: host.reactor.waker)
     let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: host.reactor.waker)
     self.notices = notices
@@ -226,6 +234,7 @@ package final class GroupDriver {
     case .setTurn(let id, let bytes): peers.setTurn(line(id), bytes: bytes)
     case .produce(let order): producer.produce(order, at: HostClock.now)
     case .hold(let latency): holds(latency)
+    case .keep(let record): keeps(record)
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
       note(event)

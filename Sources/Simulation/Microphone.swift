@@ -56,7 +56,8 @@ package final class Microphone {
 
   private struct Cut {
     var generation: Int
-    var from: Double
+    /// The stream frame that each room was told.
+    var from: [Double]
     /// Time from which on each room must obey the cut: a commit horizon after it has arrived there.
     var effects: [TrueTime?]
   }
@@ -94,11 +95,15 @@ package final class Microphone {
     if anchors.count > 64 { anchors.removeFirst() }
   }
 
-  func toldOfCut(from time: MediaTime, generation: UInt32) {
-    guard !cuts.contains(where: { $0.generation == Int(generation) }) else { return }
+  func toldOfCut(from time: MediaTime, generation: UInt32, to room: Int) {
+    if let index = cuts.firstIndex(where: { $0.generation == Int(generation) }) {
+      cuts[index].from[room] = Self.frames(time)
+      return
+    }
     cuts.append(
       Cut(
-        generation: Int(generation), from: Self.frames(time),
+        generation: Int(generation),
+        from: Array(repeating: Self.frames(time), count: records.count),
         effects: Array(repeating: nil, count: records.count)))
     if cuts.count > 60 { cuts.removeFirst() }
   }
@@ -221,14 +226,17 @@ package final class Microphone {
     _ reading: TestSignal.Reading, at frame: Int64, _ card: SimulatedSoundCard, _ room: Int
   ) {
     let rounded = reading.generation.rounded()
-    guard !cuts.isEmpty, (reading.generation - rounded).magnitude < 0.1 else { return }
+    guard let newest = cuts.last?.generation, (reading.generation - rounded).magnitude < 0.1
+    else { return }
+    // The signal tells generations modulo 64.
+    let generation = newest - ((newest - Int(rounded)) % 64 + 64) % 64
     // A fade goes down to the cut, and a resampler's frames reach over it a little.
-    let cut = cuts.first { $0.generation > Int(rounded) && reading.position >= $0.from + 1 }
+    let cut = cuts.first { $0.generation > generation && reading.position >= $0.from[room] + 1 }
     guard let effect = cut?.effects[room], ghosts.count < limit else { return }
     let time = card.time(of: frame)
     guard time > effect else { return }
     ghosts.append(
-      Ghost(room: room, at: time, position: reading.position, generation: Int(rounded)))
+      Ghost(room: room, at: time, position: reading.position, generation: generation))
   }
 
   private func measure(

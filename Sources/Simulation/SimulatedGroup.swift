@@ -47,6 +47,8 @@ package final class SimulatedGroup {
     package var interval = Nanoseconds.milliseconds(20)
     /// Time that the producer takes for an order.
     package var productionTime = Nanoseconds.milliseconds(3)
+    /// Time that the sender's disk takes for what a successor must know.
+    package var keepingTime = Nanoseconds.milliseconds(2)
     /// True if the packets of all rooms come through the first room's downlink.
     package var sharesDownlink = false
     /// Profile of the sender, and of all rooms and their cards.
@@ -108,6 +110,10 @@ package final class SimulatedGroup {
   var queue = EventQueue<Event>()
   let senderHost: Pointer<SimulatedHost>
   var sender: SimulatedSender?
+  /// The record on the sender's disk, for a successor.
+  package internal(set) var kept: StreamRecord?
+  /// The list of the sender that was killed last.
+  var killedList = Playlist()
   var rooms: [SimulatedRoom] = []
   /// Number of audio datagrams that the sender has sent.
   package internal(set) var audioCount = 0
@@ -257,6 +263,7 @@ extension SimulatedGroup {
   /// Ends the sender's program, and its connections with it.
   package func killSender() {
     for connection in sender?.connections ?? [] { letGo(connection, "killed") }
+    if let list = sender?.session.playlist { killedList = list }
     sender = nil
   }
 

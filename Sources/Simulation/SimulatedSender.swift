@@ -1,6 +1,6 @@
 import Audio
 import Clock
-import Sender
+package import Sender
 import WireProtocol
 
 /// The sender's program, from its start to its end. The addresses of rooms are their numbers.
@@ -21,7 +21,11 @@ final class SimulatedSender {
   var awaited: ProducedBatch?
   var deliveryCount = 0
 
-  init(_ configuration: SimulatedGroup.Configuration, process: Int, random: inout SplitMix64) {
+  /// - Parameter legacy: the list of a process that was killed, and the stream that this one goes on with, if it can.
+  init(
+    _ configuration: SimulatedGroup.Configuration, process: Int, random: inout SplitMix64,
+    after legacy: (list: Playlist, succession: StreamSuccession?)? = nil
+  ) {
     let clockID = random.next()
     let live = configuration.live
     let entries = configuration.items.enumerated().map { place, frames in
@@ -36,8 +40,8 @@ final class SimulatedSender {
         live: live.map { _ in
           LiveSecret(
             cipher: SimulatedCipher(), key: SimulatedLive.key, port: SimulatedLive.port)
-        }),
-      playing: Playlist(entries))
+        }, isKept: true),
+      playing: legacy?.list ?? Playlist(entries), succession: legacy?.succession)
     self.process = process
     let sources = Pointer<SignalSource?>(nil)
     self.sources = sources
@@ -91,6 +95,27 @@ extension SimulatedGroup {
     var random = SplitMix64(seed: configuration.seed, part: 2000 + UInt64(processCount))
     sender = SimulatedSender(configuration, process: processCount, random: &random)
     microphone.forgetSchedule()
+  }
+
+  /// Starts the sender's program after a kill. It goes on with the stream, if it can, and returns what became of that; nil
+  /// if nothing was kept. Otherwise it begins where it would have gone on.
+  @discardableResult
+  package func restartSender() -> StreamFate? {
+    processCount += 1
+    var random = SplitMix64(seed: configuration.seed, part: 2000 + UInt64(processCount))
+    let list = killedList
+    let fate = kept.map { StreamFate(of: $0, in: list, at: senderHost.value.local(at: now)) }
+    var succession: StreamSuccession?
+    if case .goesOn(let found) = fate { succession = found }
+    kept = succession?.claim
+    sender = SimulatedSender(
+      configuration, process: processCount, random: &random, after: (list, succession))
+    if succession == nil { microphone.forgetSchedule() }
+    for index in rooms.indices { addRoom(index) }
+    if case .beginsAnew(let entry, let position) = fate {
+      command(.jump(to: entry, at: position))
+    }
+    return fate
   }
 
   package func addRoom(_ index: Int) {
@@ -162,6 +187,11 @@ extension SimulatedGroup {
       if connection.channel == .control { listen(to: bytes, on: connection) }
     case .sendDatagram(let bytes, let address): sendAudio(bytes, to: address)
     case .hold(let latency): sender.sources.value?.heldGoal = latency
+    case .keep(let record):
+      let process = sender.process
+      schedule(
+        .action { if $0.sender?.process == process { $0.kept = record } },
+        at: now + configuration.keepingTime)
     case .close(let id):
       guard let connection = sender[id] else { return }
       sender.connections.removeAll { $0 === connection }
@@ -188,7 +218,8 @@ extension SimulatedGroup {
         microphone.told(anchor)
         transmit(.anchorEnd(anchor), on: connection, toRoom: true)
       case .flush(let flush)?:
-        microphone.toldOfCut(from: flush.from, generation: flush.generation)
+        microphone.toldOfCut(
+          from: flush.from, generation: flush.generation, to: connection.room)
         transmit(.flushEnd(generation: flush.generation), on: connection, toRoom: true)
       default: break
       }

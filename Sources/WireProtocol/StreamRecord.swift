@@ -70,7 +70,7 @@ package struct StreamRecord: Hashable, Sendable {
   package static let rates = 0.25...4.0
 
   package var state: State
-  /// Of `hello`.
+  /// The same as in `hello`.
   package var clockID: UInt64
   /// Group time less this machine's monotonic clock, which stands still while the machine sleeps.
   package var clockLead: Nanoseconds

@@ -11,6 +11,14 @@ struct Announcer {
   private var artworks = ArtworkStore()
   private var lastCutTime: LocalTime?
 
+  init() {}
+
+  /// Takes over from a process that had numbered pictures up to `artwork`.
+  init(after artwork: UInt32) { artworks = ArtworkStore(after: artwork) }
+
+  /// The number of the picture that was numbered last.
+  var lastArtwork: UInt32 { artworks.lastNumber }
+
   mutating func cut(at now: LocalTime) { lastCutTime = now }
 
   /// Returns the item as the group keeps it, and its description for the rooms. `segments` are those enqueued before

@@ -17,7 +17,13 @@ struct ArtworkStore {
   static let byteLimit = 64 << 20
 
   private var artworks: [NumberedArtwork] = []
-  private var lastNumber: UInt32 = 0
+  /// The number that was given last; 0 if none was.
+  private(set) var lastNumber: UInt32 = 0
+
+  init() {}
+
+  /// Gives numbers after `lastNumber`, because rooms may hold pictures that another process has numbered.
+  init(after lastNumber: UInt32) { self.lastNumber = lastNumber }
 
   subscript(number: UInt32) -> NumberedArtwork? { artworks.first { $0.number == number } }
 

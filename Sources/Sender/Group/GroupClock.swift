@@ -10,6 +10,12 @@ package struct GroupClock: Sendable {
 
   package init() {}
 
+  /// Goes on with the clock of a process that has ended, which led the machine's by `lead`.
+  package init(lead: Nanoseconds) { asleep = lead }
+
+  /// Group time less the machine's.
+  package var lead: Nanoseconds { asleep }
+
   package mutating func slept(for span: Nanoseconds) { asleep = asleep + max(.zero, span) }
 
   package func continuous(_ machine: LocalTime) -> LocalTime { machine + asleep }

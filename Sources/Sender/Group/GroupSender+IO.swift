@@ -46,6 +46,8 @@ extension GroupSender {
     case close(RoomConnectionID)
     /// As the session says.
     case hold(Nanoseconds)
+    /// As the session says.
+    case keep(StreamRecord?)
     /// The answer is `lookedUp`.
     case lookUp(RoomID, RoomHost)
     /// Send no faster than this from now on.

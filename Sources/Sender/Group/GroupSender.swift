@@ -21,9 +21,14 @@ package struct GroupSender<Address: Hashable & Sendable> {
     var sequence: UInt32
   }
 
-  package init(_ configuration: GroupSession.Configuration, playing playlist: Playlist) {
-    session = GroupSession(configuration, playing: playlist)
-    responder = TimeResponder(clockID: configuration.clockID)
+  /// - Parameter succession: takes over the stream of a process that has ended; its clock identity is used instead of the
+  ///   configuration's.
+  package init(
+    _ configuration: GroupSession.Configuration, playing playlist: Playlist,
+    succession: StreamSuccession? = nil
+  ) {
+    session = GroupSession(configuration, playing: playlist, succession: succession)
+    responder = TimeResponder(clockID: session.configuration.clockID)
   }
 
   /// Takes one input into account. `now` never decreases.
@@ -137,6 +142,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
     case .close(let room, let channel): dialler.close(room, channel)
     case .produce(let order): outputs.append(.produce(order))
     case .hold(let latency): outputs.append(.hold(latency))
+    case .keep(let record): outputs.append(.keep(record))
     case .reply(let id, let reply): outputs.append(.reply(id, reply))
     case .event(let event):
       note(event)

@@ -62,6 +62,9 @@ extension GroupSession {
     case produce(ProductionOrder)
     /// The live source is to come to this latency, as fast as nobody hears it.
     case hold(Nanoseconds)
+    /// A process that takes over must know this; nil if nothing is left to take over. Only where the configuration says
+    /// `isKept`.
+    case keep(StreamRecord?)
     /// The result of a command.
     case reply(CommandID, CommandReply)
     /// For the display and the log.

@@ -91,7 +91,7 @@ extension GroupSession {
     return playhead >= end
   }
 
-  private mutating func announce(_ segment: PlaybackTimeline.Segment) {
+  mutating func announce(_ segment: PlaybackTimeline.Segment) {
     let opened = segment.opened
     guard !segment.continuesItem else { return emit(.event(.itemDescribed(opened))) }
     if let item = observers.item, !segment.isChosen { emit(.event(.itemEnded(item))) }

@@ -180,6 +180,7 @@ extension GroupSession {
     holdIfDue(at: now)
     let generation = timeline.cut(from: time, isRamped: isRamped)
     store.cut(from: time)
+    keeper.cut(from: time, at: now)
     tellAll(.flush(Flush(from: time, generation: generation, isRamped: isRamped)), at: now)
     announcer.cut(at: now)
     if let next {

@@ -26,13 +26,16 @@ package struct GroupSession {
     package var profile: LatencyProfile
     /// Nil where live streams go over the media connections, as others do.
     package var live: LiveSecret?
+    /// True if the session tells what a successor must know (`.keep`).
+    package var isKept: Bool
 
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
       firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
       holdsAtCuts: Bool = true, profile: LatencyProfile = .deep, givesBack: Bool = false,
-      priority: UInt8 = Hello.usualPriority, live: LiveSecret? = nil
+      priority: UInt8 = Hello.usualPriority, live: LiveSecret? = nil, isKept: Bool = false
     ) {
+      self.isKept = isKept
       self.live = live
       self.givesBack = givesBack
       self.priority = priority
@@ -69,11 +72,12 @@ package struct GroupSession {
   /// Nothing is played until somebody chooses an item.
   package internal(set) var isHalted = false
   private(set) var ending = Ending.none
-  package private(set) var clock = GroupClock()
+  package internal(set) var clock = GroupClock()
   var restart = Restart()
   var live: LiveOutput
   var observers = Observers()
   var standstill = Standstill()
+  var keeper = StreamKeeper()
 
   enum Ending {
     case none
@@ -82,12 +86,20 @@ package struct GroupSession {
     case past
   }
 
-  package init(_ configuration: Configuration, playing playlist: Playlist) {
+  /// - Parameter succession: takes over the stream of a process that has ended; its clock identity is used instead of the
+  ///   configuration's.
+  package init(
+    _ configuration: Configuration, playing playlist: Playlist,
+    succession: StreamSuccession? = nil
+  ) {
+    var configuration = configuration
+    if let succession { configuration.clockID = succession.record.clockID }
     self.configuration = configuration
     self.playlist = playlist
     rooms = RoomSet(configuration)
     start = configuration.startsHeld ? .held(isPause: false) : .open()
     live = LiveOutput(configuration)
+    if let succession { takeOver(succession) }
   }
 
   /// Takes one input into account. `now` never decreases.
@@ -119,6 +131,7 @@ package struct GroupSession {
     case .timeout: break
     }
     advance(to: now)
+    keep(at: now)
   }
 
   /// The key of a room's time requests, by the key id that they carry.
@@ -181,6 +194,8 @@ package struct GroupSession {
     while let news = rooms.nextNews(from: id, at: now) {
       switch news {
       case .welcomed(let id, let welcome):
+        let seam = lateSeam(for: welcome.held, at: now)?.sequence
+        rooms.with(id) { $0.connected?.seam = seam }
         rooms.admit(id, telling: missed(by: welcome, at: now), at: now)
         if sendsDatagrams { rooms.with(id) { $0.connected?.livePath.told(at: now) } }
       case .flushed(let id, let time):
@@ -199,9 +214,11 @@ package struct GroupSession {
     let cuts = timeline.cuts.filter {
       $0.generation > held && (welcome.held != nil || $0.from > playhead)
     }
+    let seam = lateSeam(for: welcome.held, at: now)
     var messages = cuts.map { cut in
-      ControlMessage.flush(
-        Flush(from: cut.from, generation: cut.generation, isRamped: cut.isRamped))
+      let from = cut.generation == keeper.seam?.generation ? seam?.from ?? cut.from : cut.from
+      return ControlMessage.flush(
+        Flush(from: from, generation: cut.generation, isRamped: cut.isRamped))
     }
     if let stream = live.stream { messages.append(.live(stream)) }
     messages += timeline.anchors(from: GroupTime(ofSender: now)).map { .anchor($0) }
@@ -214,6 +231,7 @@ package struct GroupSession {
   private func firstSequence(for id: RoomID, at now: LocalTime) -> UInt64 {
     let playhead = mediaTime(at: now)
     let sounding = store.sequence(at: playhead - configuration.profile.preroll)
+    if let seam = rooms[id]?.connected?.seam { return seam }
     guard let link = rooms[id], let held = link.connected?.welcome.held,
       held.generation <= timeline.generation,
       store.sequence(at: playhead) >= store.sequence(at: held.from)

@@ -53,6 +53,19 @@ struct PlaybackTimeline {
   /// The media time at which the stream ends; nil until the last item is produced.
   var end: MediaTime?
 
+  init() {}
+
+  /// Takes over a timeline that another process has left.
+  init(
+    _ state: State, generation: UInt32, cuts: [Cut], segments: [Segment], anchors: [Anchor]
+  ) {
+    (self.state, self.generation, self.cuts, self.segments) = (state, generation, cuts, segments)
+    for anchor in anchors { self.anchors.insert(anchor) }
+  }
+
+  /// Leaves out numbers of generations.
+  mutating func skipGenerations(_ count: UInt32) { generation += count }
+
   func playhead(at time: GroupTime) -> MediaTime { anchors.playhead(at: time) ?? nextStart }
 
   /// The media time at which playing goes on, if it stands still.

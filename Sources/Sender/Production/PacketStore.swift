@@ -35,6 +35,13 @@ struct PacketStore {
   /// The end of the newest packet; kept when all packets have been released.
   private(set) var end: MediaTime?
 
+  init() {}
+
+  /// Takes over from a process that had numbered packets below `sequence`, and produced up to `end`.
+  init(continuingAt sequence: UInt64, end: MediaTime) {
+    (nextSequence, self.end) = (sequence, end)
+  }
+
   /// Memory that the packets take, overhead included: silence is compressed to almost nothing, but its packets
   /// still count.
   var heldBytes: Int { byteCount + (entries.count - first) * Self.overheadPerPacket }

@@ -121,6 +121,9 @@ struct Production {
     cut = time
   }
 
+  /// All was produced by another process, `last` at the end.
+  mutating func finished(with last: PlayItem?) { (stage, predecessor) = (.finished, last) }
+
   /// Takes back the item opened last, of which nothing was produced, because another one is to follow
   /// `predecessor`.
   mutating func takeBack(to time: MediaTime, after predecessor: PlayItem, passing passed: Set<Int>)

@@ -6,6 +6,8 @@ struct ConnectedRoom {
   let line: RoomLink.Line
   var welcome: Welcome
   private(set) var status: RoomStatus?
+  /// The time at which the status came; that of the session's beginning before the first.
+  private(set) var statusTime: LocalTime
   /// When the status gets old: it is told once a second. Nil once that was noted.
   private var statusIsGoodUntil: LocalTime?
   var toldState: ToldState?
@@ -20,6 +22,8 @@ struct ConnectedRoom {
   /// Nil while the media connection is not open.
   var media: MediaFlow?
   var livePath = LivePath()
+  /// The packet with which it goes on behind what another process has sent it; nil if it goes on as any other room does.
+  var seam: UInt64?
   let began: LocalTime
   private var lastHeard: LocalTime
   private(set) var nextKeepAlive: LocalTime
@@ -27,7 +31,7 @@ struct ConnectedRoom {
   init(_ line: RoomLink.Line, welcome: Welcome, at now: LocalTime) {
     self.line = line
     self.welcome = welcome
-    began = now
+    (began, statusTime) = (now, now)
     starvationCountsFrom = now + Self.starvationGrace
     settings = welcome.settings
     lastHeard = now
@@ -39,7 +43,7 @@ struct ConnectedRoom {
   static let statusLife = Nanoseconds.seconds(3)
 
   mutating func told(_ status: RoomStatus, at now: LocalTime) {
-    self.status = status
+    (self.status, statusTime) = (status, now)
     statusIsGoodUntil = now + Self.statusLife
   }
 
