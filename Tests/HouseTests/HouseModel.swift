@@ -19,6 +19,14 @@ struct HouseModel: Equatable {
     var music: Music?
   }
 
+  /// The music that an input has interrupted that began by itself.
+  struct Visit: Equatable {
+    var entry: Int
+    var isNew: Bool
+    var before: Int?
+    var wasPlaying: Bool
+  }
+
   struct Group: Equatable {
     let id: String
     var name: String?
@@ -34,6 +42,9 @@ struct HouseModel: Equatable {
     var hasSounded = false
     /// Since when no room hears it.
     var unheardSince: LocalTime?
+    /// Entries that are the input.
+    var inputs: Set<Int> = []
+    var visit: Visit?
 
     var isAbandoned: Bool { rooms.isEmpty && name == nil }
 
@@ -181,6 +192,40 @@ struct HouseModel: Equatable {
     return isDone
   }
 
+  // MARK: - An input that begins by itself
+
+  /// - Parameter current: the entry that plays, or would be next.
+  mutating func begin(_ id: String, current: Int?) {
+    use(id)
+    with(id) { group in
+      let known = group.ids.first(where: group.inputs.contains)
+      let wasPlaying = group.music.isMeantToPlay
+      if let known, known == current, wasPlaying { return }
+      let entry = known ?? group.nextEntry
+      if known == nil {
+        group.nextEntry += 1
+        group.inputs.insert(entry)
+        group.ids.insert(entry, at: current.flatMap(group.ids.firstIndex).map { $0 + 1 } ?? 0)
+      }
+      group.visit = Visit(
+        entry: entry, isNew: known == nil, before: current, wasPlaying: wasPlaying)
+      group.music = .playing
+    }
+  }
+
+  mutating func end(_ id: String, current: Int?) {
+    with(id) { group in
+      guard let visit = group.visit else { return }
+      group.visit = nil
+      if current == visit.entry {
+        let goesOn = visit.before.map(group.ids.contains) ?? false
+        let plays = visit.wasPlaying && group.music.isMeantToPlay && goesOn
+        group.music = plays ? .playing : .resting
+      }
+      if visit.isNew { group.ids.removeAll { $0 == visit.entry } }
+    }
+  }
+
   // MARK: - The disk
 
   /// What was not kept never was.
@@ -191,7 +236,8 @@ struct HouseModel: Equatable {
       var group = groups[index]
       let now = before.group(group.id)
       group.undo = now?.ids == group.ids ? now?.undo : nil
-      group.sleep = now?.sleep
+      (group.sleep, group.visit) = (now?.sleep, now?.visit)
+      group.inputs.formUnion(now?.inputs ?? [])
       group.nextEntry = now?.nextEntry ?? group.nextEntry
       (group.hasSounded, group.unheardSince) = (now?.hasSounded ?? false, now?.unheardSince)
       groups[index] = group
@@ -206,7 +252,8 @@ struct HouseModel: Equatable {
     for index in groups.indices {
       var group = groups[index]
       let plays = playing && group.music.isMeantToPlay && !group.ids.isEmpty && !group.rooms.isEmpty
-      (group.undo, group.sleep, group.music) = (nil, nil, plays ? .playing : .resting)
+      (group.undo, group.sleep, group.visit) = (nil, nil, nil)
+      group.music = plays ? .playing : .resting
       (group.hasSounded, group.unheardSince) = (false, nil)
       groups[index] = group
     }

@@ -180,16 +180,16 @@ extension HouseRun {
     }
   }
 
-  private func current(_ group: String) -> Int? {
+  func current(_ group: String) -> Int? {
     world.session.groups[group].flatMap { $0.place($0.player.status)?.entry }
   }
 
   private func drawEdit(_ group: HouseModel.Group) throws -> Drawn? {
     let edit = edit(group)
-    if case .shuffle = edit { willShuffle(group.id) }
     let id = group.id
     return try said(.edit(group: id, edit, expected: nil)) { [self] in
-      model.edit(id, edit, current: current(id))
+      if case .shuffle = edit { willShuffle(id) }
+      return model.edit(id, edit, current: current(id))
     }
   }
 
@@ -204,14 +204,15 @@ extension HouseRun {
       }
       return .add(entries, at: place(group))
     case 5: return .clear
-    case 6, 7: return .undo
+    // An undo takes the input away while it plays, and the session decides what follows.
+    case 6, 7: return group.visit == nil ? .undo : .shuffle
     case 8: return .shuffle
-    case 9, 10: return others.randomElement(using: &random).map { .remove([$0]) } ?? .undo
+    case 9, 10: return others.randomElement(using: &random).map { .remove([$0]) } ?? .clear
     case 11, 12:
       guard let id = others.randomElement(using: &random) else { return .clear }
       let place = place(group)
       return .move(id, to: place == .now ? .end : place)
-    default: return group.ids.randomElement(using: &random).map { .play($0) } ?? .undo
+    default: return group.ids.randomElement(using: &random).map { .play($0) } ?? .clear
     }
   }
 

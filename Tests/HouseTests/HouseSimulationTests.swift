@@ -54,6 +54,12 @@ final class HouseRun {
   }
 
   private static let steps = 40
+  /// Begins by itself in whatever group the first room is in.
+  private static var input: HouseState.Input {
+    var input = HouseState.Input(name: "Turntable", kind: "card")
+    input.onSound = "Kitchen"
+    return input
+  }
 
   private let seed: UInt64
   var random: SplitMix64
@@ -72,6 +78,7 @@ final class HouseRun {
   private var adoptsMusic = false
   /// When each group that rests was first seen to.
   private var restingSince: [String: LocalTime] = [:]
+  private var isInputHeard = false
   private var deaths = 0
   private var provenAt: LocalTime?
   private var step = 0
@@ -84,7 +91,8 @@ final class HouseRun {
     let held = Bool.random(using: &random) ? 0 : 30
     grace = .seconds(max(10, Int64(held)))
     world = try SimulatedWorld(
-      rooms: Int.random(in: 2...5, using: &random), holding: .seconds(Int64(held)))
+      rooms: Int.random(in: 2...5, using: &random), holding: .seconds(Int64(held)),
+      inputs: [Self.input])
     world.passes = { [unowned self] in pass() }
     world.saves = { [unowned self] number in
       adoptOrders()
@@ -214,7 +222,20 @@ final class HouseRun {
     try world.restart()
   }
 
+  private func hearInput() {
+    isInputHeard.toggle()
+    trail.append("input \(isInputHeard ? "begins" : "ends")")
+    if !isInputHeard {
+      for group in model.groups { model.end(group.id, current: current(group.id)) }
+    } else if let group = model.group(ofRoom: world.receivers[0].id) {
+      model.begin(group.id, current: current(group.id))
+    }
+    world.hear("Turntable", isInputHeard ? .opened : .closed)
+    world.settle()
+  }
+
   private func disturb() {
+    if Int.random(in: 0..<4, using: &random) == 0 { return hearInput() }
     let index = Int.random(in: world.receivers.indices, using: &random)
     let receiver = world.receivers[index]
     switch Int.random(in: 0..<5, using: &random) {

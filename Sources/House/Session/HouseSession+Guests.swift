@@ -53,8 +53,12 @@ extension HouseSession {
     return record
   }
 
+  private var guests: [(key: String, value: HouseRoom)] {
+    rooms.filter { $0.value.visit != nil || $0.value.sign != nil }.sorted { $0.key < $1.key }
+  }
+
   func lookAtGuests() {
-    for (id, room) in rooms.sorted(by: { $0.key < $1.key }) {
+    for (id, room) in guests {
       if let visit = room.visit, visit.look(at: now) {
         rooms[id]?.visit = nil
         close(visit.player)
@@ -78,7 +82,7 @@ extension HouseSession {
 
   /// The household ends.
   func endGuests() {
-    for (id, room) in rooms.sorted(by: { $0.key < $1.key }) {
+    for (id, room) in guests {
       if let visit = room.visit { close(visit.player) }
       if let player = room.sign?.end() { close(player) }
       rooms[id]?.visit = nil
