@@ -239,6 +239,7 @@ struct HouseModel: Equatable {
       (group.sleep, group.visit) = (now?.sleep, now?.visit)
       group.inputs.formUnion(now?.inputs ?? [])
       group.nextEntry = now?.nextEntry ?? group.nextEntry
+      group.music = now?.music ?? .resting
       (group.hasSounded, group.unheardSince) = (now?.hasSounded ?? false, now?.unheardSince)
       groups[index] = group
     }

@@ -96,6 +96,7 @@ final class HouseRun {
     world.passes = { [unowned self] in pass() }
     world.saves = { [unowned self] number in
       adoptOrders()
+      if adoptsMusic { adoptMusic() }
       (snapshots[number], newest) = (model, number)
     }
     world.written = { [unowned self] number in
@@ -228,6 +229,8 @@ final class HouseRun {
     if !isInputHeard {
       for group in model.groups { model.end(group.id, current: current(group.id)) }
     } else if let group = model.group(ofRoom: world.receivers[0].id) {
+      // Without a current entry, the player decides where it stands.
+      if current(group.id) == nil { willShuffle(group.id) }
       model.begin(group.id, current: current(group.id))
     }
     world.hear("Turntable", isInputHeard ? .opened : .closed)
@@ -275,6 +278,7 @@ final class HouseRun {
     }
     let session = try #require(world.session)
     if adoptsMusic { adoptMusic() }
+    adoptsMusic = false
     let plan = session.plan.groups.map { "\($0.id) \($0.name ?? "-") \($0.rooms)" }
     let wanted = model.groups.map { "\($0.id) \($0.name ?? "-") \($0.rooms)" }
     if plan != wanted { try fail("groups \(plan), not \(wanted)") }
@@ -320,7 +324,6 @@ final class HouseRun {
 
   /// After edits were taken back it is not foretold what plays.
   private func adoptMusic() {
-    adoptsMusic = false
     for (id, group) in world.session.groups {
       let music = music(of: group)
       let unheardSince = group.absence.deadline.map {
