@@ -4,7 +4,7 @@ package import LinuxIO
 package import OpenSSLSecurity
 package import Pairing
 package import Sender
-import WireProtocol
+package import WireProtocol
 
 /// The parts that all groups of one process share: the event loop, the clock's socket, the connections, the look-up of
 /// names and discovery. It is a member of an `EventLoop`, whose thread alone may call it.
@@ -48,7 +48,7 @@ package final class GroupHost: LoopMember {
   let peers: PeerConnections<Line>
   let hosted: HostedConnections<Line>
   /// Derived from the host's key, and so the same for all groups.
-  let senderID: Identifier
+  package let senderID: Identifier
   private let clockSocket: DatagramID
   /// Rooms ask on it for the packets of live streams, which leave from it.
   private let liveSocket: DatagramID

@@ -171,7 +171,7 @@ final class SimulatedWorld: HousePlayers {
       write()
     case .changed: break
     case .warning(let line): warnings.append(line)
-    case .close(let player): close(player)
+    case .close(let player), .leave(let player): close(player)
     case .keepDeaths(let number): deaths = number
     }
   }
@@ -207,7 +207,7 @@ final class SimulatedWorld: HousePlayers {
     playerCount += 1
     let player =
       switch purpose {
-      case .group(let record):
+      case .group(let record, _):
         SimulatedPlayer(playerCount, of: record.id, playing: record.playlist, in: self)
       case .visit, .sign: SimulatedPlayer(playerCount, of: nil, playing: Playlist(), in: self)
       }

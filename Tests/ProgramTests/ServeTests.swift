@@ -109,7 +109,7 @@ import Testing
     again.kill()
 
     let third = try Daemon(in: folder)
-    #expect(try third.status()["state"] as? String == "stopped")
+    #expect(try third.status()["state"] as? String == "paused")
     _ = try third.run("resume")
     try third.wait { try $0.status()["state"] as? String == "playing" }
     #expect(try #require(third.status()["positionS"] as? Double) >= 30)

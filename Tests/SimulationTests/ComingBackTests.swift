@@ -121,7 +121,9 @@ import WireProtocol
     while time < 40 {
       // One that dies before it has done much leaves the rooms ten seconds.
       let isShort = shortLives > 0 || random.chance(0.5)
-      let span = isShort ? random.uniform(0.05...1) : random.uniform(1...15)
+      let drawn = isShort ? random.uniform(0.05...1) : random.uniform(1...15)
+      // It is back before the list has ended.
+      let span = min(drawn, 46 - time)
       played.kill(at: time, for: span)
       shortLives = shortLives < 3 && random.chance(0.3) ? shortLives + 1 : 0
       time += span + (shortLives > 0 ? random.uniform(0...1) : random.uniform(3...20))

@@ -50,14 +50,19 @@ package struct SuspendDetector: Sendable {
 
   init(base: Nanoseconds) { self.base = base }
 
+  /// Returns the length of the suspends between two readings of `HostClock.timeSuspended`; zero if there was none.
+  package static func sleep(from before: Nanoseconds, to now: Nanoseconds) -> Nanoseconds {
+    now - before >= shortest ? now - before : .zero
+  }
+
   /// Returns the length of the suspend since the last call; `nil` if there was none.
   package mutating func suspendedSinceLastCall() -> Nanoseconds? {
     suspended(total: HostClock.timeSuspended)
   }
 
   mutating func suspended(total: Nanoseconds) -> Nanoseconds? {
-    let growth = total - base
-    guard growth >= Self.shortest else { return nil }
+    let growth = Self.sleep(from: base, to: total)
+    guard growth > .zero else { return nil }
     base = total
     return growth
   }

@@ -53,6 +53,12 @@ package struct StateFile: Sendable {
     try synchronizeDirectory()
   }
 
+  /// Replaces the content. It outlives this process, but perhaps no power cut. Does not wait for a slow disk. Only this
+  /// user may read it.
+  package func keep(_ content: [UInt8]) throws(IOError) {
+    try replace(with: content, mode: 0o600, isKept: false)
+  }
+
   /// Replaces the content of a file that others look at while it lasts: anybody who may enter the directory may read
   /// it. Does not wait for a slow disk.
   package func show(_ content: [UInt8]) throws(IOError) {

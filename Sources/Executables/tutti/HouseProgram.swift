@@ -74,7 +74,8 @@ final class HouseProgram: LoopMember {
     }
     control.answer = { [weak self] call, reply in self?.answer(call, reply) }
     sharedControl?.answer = { [weak self] call, reply in self?.answerGroup(call, reply) }
-    try reactor.watch(signals: [.interrupt, .terminate])
+    let signals: [ProcessSignal] = ProcessSignal.hangUp.isIgnored ? [] : [.hangUp]
+    try reactor.watch(signals: [.interrupt, .terminate] + signals)
   }
 
   func run() throws {
@@ -110,8 +111,8 @@ final class HouseProgram: LoopMember {
       if folder.watch.takeNames().contains(StateDirectory.pairedName) { pairings.post(()) }
       return true
     }
-    guard case .signal = event else { return false }
-    stop()
+    guard case .signal(let signal) = event else { return false }
+    signal == .hangUp ? leave() : stop()
     return true
   }
 
@@ -119,6 +120,13 @@ final class HouseProgram: LoopMember {
     guard end == nil else { return }
     end = HostClock.now + Self.farewell
     house.stop()
+  }
+
+  /// Another process goes on with what the rooms play.
+  private func leave() {
+    guard end == nil else { return }
+    end = HostClock.now
+    house.leave()
   }
 
   func turn() {

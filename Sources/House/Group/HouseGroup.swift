@@ -25,17 +25,20 @@ package final class HouseGroup {
   package var hasRooms = false
   /// Identities of the receivers that discovery knows.
   package var announced: Set<String> = []
-  var absence = RoomAbsence()
+  var absence: RoomAbsence
   /// The list as it was at `queueRevision` or before.
   var queue: (revision: UInt64, record: QueueRecord)
 
-  package init(_ record: HouseRecord.Group, _ player: Player) {
+  /// - Parameter held: how long rooms can play on by themselves, where the player goes on with what they play.
+  package init(_ record: HouseRecord.Group, _ player: Player, holding held: Nanoseconds? = nil) {
     (id, self.player) = (record.id, player)
+    absence = RoomAbsence(held: held ?? .zero)
     queueRevision = record.revision
     restingPlace = record.place
     queue = (record.revision, record.queue)
     player.details = Dictionary(
       record.queue.entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })
+    guard held == nil else { return }
     send(.halt)
     if record.effects.problem == nil { send(.effects(record.effects)) }
   }

@@ -23,7 +23,8 @@ package struct RoomAbsence {
   /// Whether the group is paused by this.
   package private(set) var hasPaused = false
 
-  package init() {}
+  /// - Parameter held: what rooms hold that no session was held with yet.
+  package init(held: Nanoseconds = .zero) { self.held = held }
 
   /// The user has given an order of another kind.
   package mutating func userDecided() { (deadline, hasPaused) = (nil, false) }

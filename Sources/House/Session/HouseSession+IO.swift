@@ -6,8 +6,9 @@ package protocol HousePlayers: AnyObject {
 }
 
 package enum PlayerPurpose {
-  /// Plays a group's list and never ends by itself. Its events come to the session as `.event`.
-  case group(HouseRecord.Group)
+  /// Plays a group's list and never ends by itself. Its events come to the session as `.event`. With a succession, it goes
+  /// on with what the rooms play.
+  case group(HouseRecord.Group, after: StreamSuccession?)
   /// Tells a room something, without music.
   case visit
   /// Plays three tones by which people find a room, and ends.
@@ -81,7 +82,9 @@ extension HouseSession {
     case notWritten(UInt64, Refusal)
     /// Ends playing in all rooms.
     case stop
-    /// After `stop`: the disk answers no more.
+    /// Ends, and the rooms play on: another process goes on with what they play.
+    case leave
+    /// After `stop` or `leave`: the disk answers no more.
     case end
     /// `nextDeadline` has come.
     case timeout
@@ -98,6 +101,8 @@ extension HouseSession {
     case warning(String)
     /// Release the player once it has finished; it was told to stop.
     case close(any GroupPlayer)
+    /// Release the player without a word to its rooms.
+    case leave(any GroupPlayer)
     /// Keep this number over the death of the process; see `Resumption`.
     case keepDeaths(Int)
   }

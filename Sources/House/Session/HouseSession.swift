@@ -1,5 +1,6 @@
 package import Clock
 import Sender
+package import WireProtocol
 
 /// A household's whole behaviour, without I/O: feed it inputs, drain its outputs, wake it at its deadline. It calls its
 /// players, which answer at once (`GroupPlayer`). For one thread; an event of a player may come in the middle of a call.
@@ -19,6 +20,10 @@ package final class HouseSession {
   var disk: HouseDisk
   var desk: NewsDesk
   var resumption = Resumption.none
+  private var comeback: Comeback
+  /// The records for the next process, if this one ends before its players have told anything: they must be kept before
+  /// anything is told to a room.
+  package let claims: [String: StreamRecord]
   /// Inputs that sound, of those that somebody waits for.
   var heardInputs: Set<String> = []
   var library = HouseState.LibraryFigures()
@@ -29,11 +34,16 @@ package final class HouseSession {
   private var outputs: [Output] = []
   package private(set) var isOver = false
 
-  /// - Parameter record: the state that the disk has.
+  /// - Parameters:
+  ///   - record: the state that the disk has.
+  ///   - left: the music that goes on, if the configuration says so.
   package init(
     _ configuration: Configuration, restoring record: HouseRecord, knowing known: KnownRooms,
-    players: any HousePlayers, at now: LocalTime
+    players: any HousePlayers, after left: LeftMusic = LeftMusic(), at now: LocalTime
   ) throws(Refusal) {
+    let streams = configuration.resumes ? left : LeftMusic(deaths: left.deaths)
+    comeback = Comeback(record, after: streams, at: now)
+    claims = comeback.successions.mapValues(\.claim)
     (self.configuration, self.players, self.known) = (configuration, players, known)
     (self.now, nextLook) = (now, now)
     random = SplitMix64(seed: configuration.seed)
@@ -62,6 +72,7 @@ package final class HouseSession {
     case .written(let number, let record): wrote(number, record)
     case .notWritten(let number, let refusal): failedToWrite(number, refusal)
     case .stop: stop()
+    case .leave: leave()
     case .end: for id in disk.waitingRequests() { refuse(id) }
     case .timeout: turn()
     }
@@ -92,9 +103,8 @@ package final class HouseSession {
       for room in group.rooms { connect(room, in: group.id, takes: false) }
     }
     guard configuration.resumes else { return }
-    let playing = disk.posted.record.groups.filter(\.isPlaying)
-    guard !playing.isEmpty else { return }
-    resumption = Resumption(playing, after: deaths, at: now)
+    guard !comeback.beginning.isEmpty || !claims.isEmpty else { return }
+    resumption = Resumption(comeback.beginning, after: deaths, at: now)
     emit(.keepDeaths(resumption.deaths))
     if case .none = resumption { warn(Resumption.refusal) }
   }
@@ -124,19 +134,33 @@ package final class HouseSession {
 
   /// Ends playing in all rooms; the record says what played.
   private func stop() {
-    guard !isOver else { return }
+    guard finish() else { return }
+    for group in groupsInOrder { close(group.id) }
+  }
+
+  /// Ends without a word to the rooms, which play on what they hold: another process goes on with it.
+  private func leave() {
+    guard finish() else { return }
+    for group in groupsInOrder { emit(.leave(group.player.port)) }
+    groups = [:]
+  }
+
+  private func finish() -> Bool {
+    guard !isOver else { return false }
     endResumption()
     save(makeRecord())
     endGuests()
-    for group in groupsInOrder { close(group.id) }
     isOver = true
+    return true
   }
 
   // MARK: - Groups
 
   func open(_ record: HouseRecord.Group) throws(Refusal) {
-    let player = Player(try players.open(.group(record)), seed: random.next())
-    let group = HouseGroup(record, player)
+    let succession = comeback.take(record.id)
+    let player = Player(
+      try players.open(.group(record, after: succession)), seed: random.next())
+    let group = HouseGroup(record, player, holding: succession?.held)
     noteSurroundings(of: group)
     groups[record.id] = group
   }

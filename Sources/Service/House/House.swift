@@ -46,11 +46,14 @@ package final class House: LoopMember {
   let mailbox: Mailbox<House>
   private let writer: HouseWriter
   private let starts: ResumeGuard
+  private let streams: HouseStreams
   private var readers = HouseReaders()
   private var requests = OpenRequests()
   private var remembered: [RoomRecord] = []
   /// Players that were told to stop.
   private var ending: [GroupDriver] = []
+  /// Players whose rooms play on.
+  private var leaving: [GroupDriver] = []
 
   /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
   package init(
@@ -68,6 +71,7 @@ package final class House: LoopMember {
     let seed: UInt64
     do {
       record = try HouseStore(path: settings.path, tell: tell).record
+      streams = try HouseStreams(path: settings.path, senderID: host.senderID, tell: tell)
       writer = try HouseWriter(path: settings.path) { job, error in
         mailbox.post { house in house.wrote(job, error) }
       }
@@ -81,12 +85,14 @@ package final class House: LoopMember {
         name: settings.name, version: settings.version, inputs: settings.inputs.map(\.shown),
         resumes: settings.resumes, seed: seed),
       restoring: record, knowing: KnownRooms(host.directory), players: players,
-      at: HostClock.now)
+      after: LeftMusic(streams: streams.left, deaths: starts.deaths), at: HostClock.now)
+    streams.claim(session.claims)
     host.outlivesGroups = true
     host.onDiscovery = { [unowned self] in discovered() }
     players.hears = { [unowned session] group, event in
       session.handle(.event(group: group, event), at: HostClock.now)
     }
+    players.keeps = { [streams] group, record in streams.keep(record, of: group) }
     players.onEvent = { [unowned self] group, change in happened(change, to: group) }
   }
 
@@ -131,6 +137,7 @@ package final class House: LoopMember {
     case .changed(let change): readers.tell(change)
     case .warning(let line): onWarning(line)
     case .close(let player): if let driver = player as? GroupDriver { ending.append(driver) }
+    case .leave(let player): if let driver = player as? GroupDriver { leaving.append(driver) }
     case .keepDeaths(let deaths): starts.keep(deaths)
     }
   }
@@ -159,16 +166,23 @@ package final class House: LoopMember {
     readers.end()
   }
 
+  /// Ends without a word to the rooms, which play on what they hold: another process goes on with it.
+  package func leave() {
+    inputs.stop()
+    handle(.leave)
+    readers.end()
+  }
+
   package var isOver: Bool { session.isOver }
 
   /// After the loop: waits for the disk and the network, but not for long.
   package func end() throws(IOError) {
-    if !writer.finish(within: 2000) {
+    if !writer.finish(within: 2000) || !streams.finish(within: 2000) {
       onWarning("the disk is too slow: the last changes may be lost")
     }
     mailbox.close(in: self)
     handle(.end)
-    for driver in ending { try driver.end() }
+    for driver in ending + leaving { try driver.end() }
     try host.end()
   }
 

@@ -3,11 +3,15 @@ import House
 import LinuxIO
 import Sender
 
+import struct WireProtocol.StreamRecord
+
 /// Makes the players of a household, on its host.
 final class HousePlayerMaker: HousePlayers {
   /// Called with the identity of a group to which something has happened, also in the middle of a call.
   var hears: (String, SenderEvent) -> Void = { _, _ in }
   var onEvent: (String, GroupEvent.Change) -> Void = { _, _ in }
+  /// Called with the identity of a group, and what another process must know to go on with it.
+  var keeps: (String, StreamRecord?) -> Void = { _, _ in }
   private let host: GroupHost
   private let settings: House.Settings
   private let inputs: LiveInputs
@@ -19,7 +23,7 @@ final class HousePlayerMaker: HousePlayers {
   func open(_ purpose: PlayerPurpose) throws(Refusal) -> any GroupPlayer {
     do {
       switch purpose {
-      case .group(let record): return try player(of: record)
+      case .group(let record, let succession): return try player(of: record, after: succession)
       case .visit: return try player(of: Playlist())
       case .sign:
         return try player(
@@ -31,20 +35,28 @@ final class HousePlayerMaker: HousePlayers {
     }
   }
 
-  private func player(of record: HouseRecord.Group) throws -> GroupDriver {
-    let (id, driver) = (record.id, try player(of: record.playlist, inputs: inputs))
+  private func player(
+    of record: HouseRecord.Group, after succession: StreamSuccession?
+  ) throws -> GroupDriver {
+    let id = record.id
+    let driver = try player(
+      of: record.playlist, inputs: inputs, isKept: true, after: succession)
+    driver.keeps = { [unowned self] in keeps(id, $0) }
     driver.hears = { [unowned self] in hears(id, $0) }
     driver.onEvent = { [unowned self] in onEvent(id, $0.change) }
     return driver
   }
 
   private func player(
-    of playlist: Playlist, inputs: LiveInputs? = nil, endsWithPlaylist: Bool = false
+    of playlist: Playlist, inputs: LiveInputs? = nil, endsWithPlaylist: Bool = false,
+    isKept: Bool = false, after succession: StreamSuccession? = nil
   ) throws -> GroupDriver {
     let sources = try PlaybackSources(settings.encoding, inputs: inputs)
     let driver = try GroupDriver(
       host: host,
-      settings: .init(senderName: settings.name, endsWithPlaylist: endsWithPlaylist),
+      settings: .init(
+        senderName: settings.name, endsWithPlaylist: endsWithPlaylist, isKept: isKept,
+        succession: succession),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     driver.holds = sources.hold
     return driver

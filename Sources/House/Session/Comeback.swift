@@ -1,0 +1,50 @@
+package import Clock
+package import Sender
+package import WireProtocol
+
+/// The music that the process before has left.
+package struct LeftMusic {
+  /// What rooms may still play, by their groups.
+  package var streams: [String: StreamRecord]
+  /// As `keepDeaths` said last, in this start of the machine.
+  package var deaths: Int
+
+  package init(streams: [String: StreamRecord] = [:], deaths: Int = 0) {
+    (self.streams, self.deaths) = (streams, deaths)
+  }
+}
+
+/// Decides which groups go on with what their rooms still play, and which begin anew. None does where that has ended the
+/// process again and again.
+package struct Comeback {
+  /// Streams that go on as the rooms have them, by their groups.
+  package private(set) var successions: [String: StreamSuccession] = [:]
+  /// Groups that begin anew, each at its place.
+  package private(set) var beginning: [HouseRecord.Group] = []
+
+  package init(_ record: HouseRecord, after left: LeftMusic, at now: LocalTime) {
+    let isAllowed = left.deaths < Resumption.deathLimit
+    for group in record.groups {
+      let fate = left.streams[group.id].map {
+        StreamFate(of: $0, in: group.playlist, effects: group.effects, at: now)
+      }
+      var group = group
+      switch fate {
+      case .goesOn(let succession):
+        guard isAllowed else { break }
+        successions[group.id] = succession
+        continue
+      case .over: continue
+      case .beginsAnew(let entry, let position):
+        group.place = QueuePlace(entry: entry, seconds: position.seconds)
+      case .unknown, nil: break
+      }
+      if group.isPlaying { beginning.append(group) }
+    }
+  }
+
+  /// Returns the stream that the group goes on with; nil if there is none, and if it was taken before.
+  mutating func take(_ group: String) -> StreamSuccession? {
+    successions.removeValue(forKey: group)
+  }
+}

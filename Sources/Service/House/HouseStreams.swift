@@ -1,0 +1,86 @@
+import Clock
+import House
+import LinuxIO
+import Sender
+import WireProtocol
+
+/// Keeps the file from which another process goes on with what the groups play. See docs/protocol/coming-back.md. For the
+/// loop's thread.
+final class HouseStreams {
+  /// The records that the process before has left, by its groups; their clock leads count the sleep since.
+  private(set) var left: [String: StreamRecord] = [:]
+  private var records: [String: StreamRecord] = [:]
+  private let file: StateFile
+  private let senderID: Identifier
+  /// Nil where the system does not say which start of the machine this is: then nothing is kept.
+  private let boot: Identifier?
+  private let writer: NewestValueThread<[UInt8]>
+
+  /// - Parameters:
+  ///   - path: of the household's tables, beside which it is kept.
+  ///   - tell: gets one line about a file that is of no use.
+  init(path: String, senderID: Identifier, tell: (String) -> Void) throws(IOError) {
+    let file = StateFile(path: path + ".streams")
+    (self.file, self.senderID) = (file, senderID)
+    boot = Self.boot
+    // Music plays on where the file cannot be written; the next process begins anew then.
+    writer = try NewestValueThread(name: "streams") { { try? file.keep($0) } }
+    if let problem = read() {
+      tell("what rooms still play cannot be gone on with: \(file.path) \(problem)")
+    }
+  }
+
+  private static var boot: Identifier? {
+    let id = StateFile(path: "/proc/sys/kernel/random/boot_id")
+    guard let text = (try? id.read(limit: 64)).flatMap(\.self) else { return nil }
+    return Identifier(hex: String(decoding: text, as: UTF8.self).filter(\.isHexDigit))
+  }
+
+  /// Returns why the file is of no use; nil if it is, and if there is none.
+  private func read() -> String? {
+    let journal: StreamJournal
+    do {
+      guard let bytes = try file.read(limit: StreamJournal.byteLimit) else { return nil }
+      journal = try StreamJournal(decoding: bytes)
+    } catch let error as IOError {
+      return "cannot be read: \(error)"
+    } catch {
+      return "is damaged or of another version: \(error)"
+    }
+    guard !journal.streams.isEmpty else { return nil }
+    guard journal.senderID == senderID else { return "is of another sender" }
+    guard journal.boot == boot else { return "is of an earlier start of this machine" }
+    let slept = SuspendDetector.sleep(from: journal.slept, to: HostClock.timeSuspended)
+    for stream in journal.streams {
+      var record = stream.record
+      record.clockLead = record.clockLead + slept
+      left[stream.group] = record
+    }
+    return nil
+  }
+
+  /// Takes up these streams of the process before, and no others. Nothing may be told to a room before this returns: a
+  /// process that ends now leaves numbers that this one has not used.
+  func claim(_ claims: [String: StreamRecord]) {
+    records = claims
+    if let bytes { try? file.keep(bytes) }
+  }
+
+  /// - Parameter record: nil if the group has nothing that could be gone on with.
+  func keep(_ record: StreamRecord?, of group: String) {
+    records[group] = record
+    if let bytes { writer.post(bytes) }
+  }
+
+  private var bytes: [UInt8]? {
+    guard let boot else { return nil }
+    let streams = records.sorted { $0.key < $1.key }
+      .map { StreamJournal.Stream(group: $0.key, record: $0.value) }
+    return StreamJournal(
+      boot: boot, senderID: senderID, slept: HostClock.timeSuspended, streams: streams
+    ).encoded()
+  }
+
+  /// False where the disk takes longer.
+  func finish(within milliseconds: Int32) -> Bool { writer.finish(within: milliseconds) }
+}

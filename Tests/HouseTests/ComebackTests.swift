@@ -1,0 +1,54 @@
+import Clock
+import Testing
+import WireProtocol
+
+@testable import House
+@testable import Sender
+
+/// Tests of the decision which groups go on with what their rooms still play.
+@Suite struct ComebackTests {
+  private static let record = StreamRecord(
+    state: .playing, clockID: 5, clockLead: .seconds(3), generation: 2, nextSequence: 100,
+    heldByAll: .zero + .seconds(100), heldByOne: .zero + .seconds(110),
+    anchors: [
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 1), rate: .playing)
+    ], segments: [.init(start: .zero, entry: 4, position: .zero)])
+
+  private func house(isPlaying: Bool = true, entry: Int = 4) -> HouseRecord {
+    var group = HouseRecord.Group(id: "a", name: nil)
+    group.isPlaying = isPlaying
+    group.queue = QueueRecord([.init(id: entry, rank: 0, .init(location: "/song.flac"))])
+    group.place = QueuePlace(entry: entry, seconds: 7)
+    var record = HouseRecord()
+    record.groups = [group]
+    return record
+  }
+
+  private func comeback(_ house: HouseRecord, after seconds: Int64?) -> Comeback {
+    let streams = seconds == nil ? [:] : ["a": Self.record]
+    let now = LocalTime(nanoseconds: -3_000_000_000) + .seconds(seconds ?? 0)
+    return Comeback(house, after: LeftMusic(streams: streams), at: now)
+  }
+
+  @Test func `a stream goes on while rooms hold it, and begins anew where they ran dry`() throws {
+    #expect(comeback(house(), after: 50).successions["a"] != nil)
+    #expect(comeback(house(), after: 105).successions["a"] != nil)
+    let late = comeback(house(), after: 200)
+    #expect(late.successions.isEmpty)
+    #expect(late.beginning.first?.place == QueuePlace(entry: 4, seconds: 110))
+  }
+
+  @Test func `without a stream, or with one that the list does not know, it begins as it was kept`()
+  {
+    let place = QueuePlace(entry: 4, seconds: 7)
+    #expect(comeback(house(), after: nil).beginning.first?.place == place)
+    let other = comeback(house(entry: 9), after: 50)
+    #expect(other.successions.isEmpty && other.beginning.first?.place?.seconds == 7)
+    #expect(comeback(house(isPlaying: false), after: nil).beginning.isEmpty)
+  }
+
+  @Test func `what ends the program again and again is not gone on with`() {
+    let left = LeftMusic(streams: ["a": Self.record], deaths: Resumption.deathLimit)
+    #expect(Comeback(house(), after: left, at: LocalTime(nanoseconds: 0)).successions.isEmpty)
+  }
+}

@@ -1,0 +1,91 @@
+import Clock
+import Foundation
+import LinuxIO
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Service
+
+/// Tests of the file from which the next process goes on with the music.
+@Suite struct HouseStreamsTests {
+  private let folder: TemporaryFolder
+  private let me = Identifier([UInt8](repeating: 7, count: 16))
+  private var path: String { folder.file("house.db") }
+  private var file: StateFile { StateFile(path: path + ".streams") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let record = StreamRecord(
+    state: .playing, clockID: 5, clockLead: .seconds(3), generation: 2, nextSequence: 100,
+    heldByAll: .zero + .seconds(100), heldByOne: .zero + .seconds(110),
+    anchors: [
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 1), rate: .playing)
+    ], segments: [.init(start: .zero, entry: 4, position: .zero)])
+
+  private func streams(_ lines: inout [String]) throws -> HouseStreams {
+    try HouseStreams(path: path, senderID: try #require(me)) { lines.append($0) }
+  }
+
+  private func keepOne() throws {
+    var lines: [String] = []
+    let streams = try streams(&lines)
+    streams.keep(Self.record, of: "a")
+    #expect(streams.finish(within: 10_000))
+    #expect(lines.isEmpty)
+  }
+
+  /// Expects that what stands in the file is passed over, with one line.
+  private func expectIgnored(_ part: String, _ location: SourceLocation = #_sourceLocation) throws {
+    var lines: [String] = []
+    let streams = try streams(&lines)
+    #expect(streams.left.isEmpty, sourceLocation: location)
+    #expect(lines.count == 1 && lines[0].contains(part), "\(lines)", sourceLocation: location)
+  }
+
+  @Test func `what one process keeps, the next one has, until it keeps nothing`() throws {
+    try keepOne()
+    var lines: [String] = []
+    let next = try streams(&lines)
+    #expect(next.left == ["a": Self.record] && lines.isEmpty)
+    next.keep(Self.record, of: "a")
+    next.keep(nil, of: "a")
+    #expect(next.finish(within: 10_000))
+    #expect(try streams(&lines).left.isEmpty && lines.isEmpty)
+  }
+
+  @Test func `a torn file is ignored with one line, wherever it ends`() throws {
+    try keepOne()
+    let bytes = try #require(try file.read(limit: 1 << 20))
+    for count in [1, 7, 40, bytes.count / 2, bytes.count - 1] {
+      try file.keep(Array(bytes.prefix(count)))
+      try expectIgnored("damaged")
+    }
+  }
+
+  @Test func `a file of another sender, or of another start of the machine, is ignored`() throws {
+    try keepOne()
+    var journal = try StreamJournal(
+      decoding: try #require(try file.read(limit: 1 << 20)))
+    journal.senderID = try #require(Identifier([UInt8](repeating: 8, count: 16)))
+    try file.keep(journal.encoded())
+    try expectIgnored("another sender")
+    journal.senderID = try #require(me)
+    journal.boot = journal.senderID
+    try file.keep(journal.encoded())
+    try expectIgnored("earlier start")
+  }
+
+  @Test func `time asleep since then counts`() throws {
+    try keepOne()
+    var journal = try StreamJournal(
+      decoding: try #require(try file.read(limit: 1 << 20)))
+    journal.slept = max(.zero, journal.slept - .seconds(60))
+    let slept = HostClock.timeSuspended - journal.slept
+    try file.keep(journal.encoded())
+    var lines: [String] = []
+    let lead = try #require(try streams(&lines).left["a"]?.clockLead)
+    let expected = slept < .milliseconds(200) ? Nanoseconds.zero : slept
+    #expect((lead - .seconds(3) - expected).magnitude < .milliseconds(50))
+  }
+}
