@@ -63,6 +63,37 @@ import Testing
     withExtendedLifetime((first, second, browser)) {}
   }
 
+  @Test func `a service that is started again and again keeps its name`() throws {
+    try startAll()
+    for _ in 1...5 {
+      let (publisher, events) = try publish("Salon", text: [TextPair("id", "1")])
+      let name = try events.next("name") { event -> String? in
+        switch event {
+        case .published(let name), .renamed(_, let name): name
+        default: nil
+        }
+      }
+      #expect(name == "Salon")
+      withExtendedLifetime(publisher) {}
+    }
+  }
+
+  @Test func `a service that lost its name gets it back once nobody else has it`() throws {
+    try startAll()
+    let (second, secondEvents): (ServicePublisher, Published)
+    do {
+      let (first, firstEvents) = try publish("Salon", text: [TextPair("id", "1")])
+      try firstEvents.next(.published(name: "Salon"))
+      (second, secondEvents) = try publish("Salon", text: [TextPair("id", "2")])
+      try secondEvents.next(.published(name: "Salon #2"))
+      withExtendedLifetime(first) {}
+    }
+    try secondEvents.next(.published(name: "Salon"))
+    let (browser, browsed) = try browse()
+    #expect(try found(browsed).name == "Salon")
+    withExtendedLifetime((second, browser)) {}
+  }
+
   @Test func `a dropped publisher takes its service away`() throws {
     try startAll()
     let (browser, browsed) = try browse()

@@ -19,7 +19,8 @@ package struct PublishedService: Hashable, Sendable {
 }
 
 /// Announces one service on all networks until it is dropped. It may start before the Avahi daemon runs, announces
-/// again after a restart of the daemon, and repeats failed attempts.
+/// again after a restart of the daemon, and repeats failed attempts. If another service has the name, it takes a similar
+/// one, and later tries a few times to get the wanted one back.
 ///
 /// Events come on Avahi's thread: hand them on. No call waits for the daemon.
 package final class ServicePublisher {
@@ -73,6 +74,13 @@ private final class Publication: DaemonUser {
   /// Pause after a failure; doubled with each failure that follows.
   static let firstPause = Duration.seconds(1)
   static let longestPause = Duration.seconds(15)
+  /// Number of times that the wanted name is tried again, after `firstPause`, before a similar one is taken. A service that was
+  /// just started again often collides with what the daemon has not forgotten yet of the one before it.
+  static let secondAttempts = 2
+  /// Pauses before the wanted name is tried again later. A daemon whose network has just come up may take its own packets for those
+  /// of another host, and so may one that hears a reflector; then the conflict is over at once. A service that really has
+  /// the name is not disturbed by being asked.
+  static let returnPauses = [Duration.seconds(5), .seconds(60), .seconds(600)]
 
   private struct Failure: Error {
     let code: Int32
@@ -88,6 +96,11 @@ private final class Publication: DaemonUser {
   private var announced: [TextPair]?
   private var retry: OpaquePointer?
   private var pause = firstPause
+  private let wantedName: String
+  /// Collisions of the wanted name since it was last announced.
+  private var collisions = 0
+  private var returning: OpaquePointer?
+  private var returnPauses = Publication.returnPauses[...]
   private var toldFailure: DiscoveryError?
   private let onEvent: @Sendable (ServicePublisher.Event) -> Void
 
@@ -96,6 +109,7 @@ private final class Publication: DaemonUser {
     onEvent: @escaping @Sendable (ServicePublisher.Event) -> Void
   ) {
     self.service = service
+    wantedName = service.name
     self.text = text
     self.connection = connection
     self.onEvent = onEvent
@@ -112,6 +126,9 @@ private final class Publication: DaemonUser {
   func daemonVanished(_ reason: String) {
     (client, group, announced) = (nil, nil, nil)
     succeed()
+    stopReturning()
+    service.name = wantedName
+    (collisions, returnPauses) = (0, Self.returnPauses[...])
     tell(.daemonVanished(reason))
   }
 
@@ -133,10 +150,13 @@ private final class Publication: DaemonUser {
     // The group of an abandoned connection may still send events.
     guard group == self.group else { return }
     switch state {
-    case AVAHI_ENTRY_GROUP_ESTABLISHED: tell(.published(name: service.name))
+    case AVAHI_ENTRY_GROUP_ESTABLISHED:
+      tell(.published(name: service.name))
+      if service.name == wantedName { collisions = 0 } else { returnLater() }
     case AVAHI_ENTRY_GROUP_COLLISION:
-      rename()
       announced = nil
+      if awaitName() { return }
+      rename()
       work()
     case AVAHI_ENTRY_GROUP_FAILURE:
       announced = nil
@@ -151,6 +171,40 @@ private final class Publication: DaemonUser {
     work()
   }
 
+  // MARK: - The wanted name
+
+  private var mayAwaitName: Bool {
+    service.name == wantedName && collisions < Self.secondAttempts
+  }
+
+  /// After a collision, tries the wanted name again a little later. Returns false if that was done often enough.
+  private func awaitName() -> Bool {
+    guard mayAwaitName, retry == nil else { return false }
+    collisions += 1
+    retry = connection.after(Self.firstPause, retryDue, context)
+    return true
+  }
+
+  private func returnLater() {
+    guard returning == nil, let pause = returnPauses.popFirst() else { return }
+    returning = connection.after(pause, returnDue, context)
+  }
+
+  func returnIsDue() {
+    stopReturning()
+    guard client != nil else { return }
+    service.name = wantedName
+    announced = nil
+    work()
+  }
+
+  private func stopReturning() {
+    if let returning { connection.cancel(returning) }
+    returning = nil
+  }
+
+  // MARK: - Announcing
+
   /// Announces the wanted service; if that fails, tries again after a pause.
   private func work() {
     guard retry == nil, let client else { return }
@@ -164,7 +218,7 @@ private final class Publication: DaemonUser {
       succeed()
     } catch {
       announced = nil
-      fail(error.code)
+      if error.code != Int32(AVAHI_ERR_COLLISION) || !awaitName() { fail(error.code) }
     }
   }
 
@@ -205,6 +259,7 @@ private final class Publication: DaemonUser {
       try check(avahi_entry_group_reset(group))
       let result = add(to: group)
       guard result == AVAHI_ERR_COLLISION else { return try check(result) }
+      if mayAwaitName { break }
       rename()
     }
     throw Failure(code: Int32(AVAHI_ERR_COLLISION))
@@ -252,4 +307,9 @@ private func groupChanged(
 private func retryDue(_ timer: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
   guard let context else { return }
   Unmanaged<Publication>.fromOpaque(context).takeUnretainedValue().retryIsDue()
+}
+
+private func returnDue(_ timer: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
+  guard let context else { return }
+  Unmanaged<Publication>.fromOpaque(context).takeUnretainedValue().returnIsDue()
 }
