@@ -102,6 +102,8 @@ let package = Package(
     // C made callable.
     .target(name: "COpenAPI", path: "Sources/CShims/COpenAPI"),
     .target(name: "CSys", path: "Sources/CShims/CSys"),
+    // The digits, spoken.
+    .target(name: "CSpeech", path: "Sources/CShims/CSpeech", exclude: ["digits.opus"]),
     // The web page, embedded by page.c.
     .target(name: "Page", path: "Sources/Page", exclude: ["web"]),
     .target(
@@ -132,6 +134,7 @@ let package = Package(
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "LinuxIO", "OpenSSLSecurity",
         "Output", "ALSAOutput", "AvahiDiscovery", "Codecs", "FFmpegDecoder", "ProgramJSON",
+        "CSpeech",
       ],
       path: "Sources/ReceiverDriver", swiftSettings: strict),
 

@@ -36,11 +36,15 @@ package final class ReceiverDriver: LoopMember {
   /// Nil if the renderer applies the volume.
   private let hardwareVolume: HardwareVolume?
   private var suspends = SuspendDetector()
+  /// Reads the PIN, on any thread; nil if this receiver never says it.
+  private let readPIN: (@Sendable () -> PIN?)?
 
+  /// - Parameter readPIN: may block; called on a thread of its own. Nil if this receiver never says its PIN.
   package init(
     _ settings: ReceiverSettings, _ identity: Identity, lines: any ReceiverLines,
-    waker: Waker, _ journal: any ReceiverJournal
+    waker: Waker, _ journal: any ReceiverJournal, readPIN: (@Sendable () -> PIN?)? = nil
   ) throws(IOError) {
+    self.readPIN = readPIN
     self.lines = lines
     self.journal = journal
     choice = settings.output
@@ -55,7 +59,8 @@ package final class ReceiverDriver: LoopMember {
         idleTime: choice.idleTime(settings.idleTime), figuresInterval: settings.figuresInterval,
         profile: ReceiverSettings.profile, seed: try SystemRandom.number(),
         access: settings.access, whenBusy: settings.whenBusy, token: identity.token,
-        arithmetic: SPAKE2(), cipher: DatagramSealing(), reopensDevice: choice.isSoundCard),
+        arithmetic: SPAKE2(), cipher: DatagramSealing(), reopensDevice: choice.isSoundCard,
+        canSpeak: readPIN != nil),
       memory: identity.memory, trust: identity.trust)
   }
 
@@ -102,6 +107,7 @@ package final class ReceiverDriver: LoopMember {
       hardwareVolume?.use(nil)
     case .render(let command): render(command)
     case .event(let event): journal.write(event)
+    case .sayPIN(let gain): readPIN.map { self.output.say($0, gain: gain, at: HostClock.now) }
     case .advertise, .advertiseCodecs, .persist, .keepTrust, .nowPlaying: onOutput(output)
     }
   }
@@ -114,6 +120,9 @@ package final class ReceiverDriver: LoopMember {
 
   private func takeFromOutput() {
     noteStart(output.startAgain(at: HostClock.now))
+    if let reason = output.takeVoiceTrouble(at: HostClock.now) {
+      journal.warning("the PIN was not heard", reason)
+    }
     for news in output.takeNews() {
       switch news {
       case .opened(let chain): opened(chain)

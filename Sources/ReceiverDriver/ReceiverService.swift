@@ -45,7 +45,8 @@ package final class ReceiverService {
     let store = try ReceiverStore(
       state, security, startVolume: place.startVolume, journal, on: reactor)
     driver = try ReceiverDriver(
-      settings, store.identity, lines: lines, waker: reactor.waker, journal)
+      settings, store.identity, lines: lines, waker: reactor.waker, journal,
+      readPIN: store.readPIN)
     journal.notice("listening", "\(settings.name) on port \(lines.port)")
     let presence =
       try place.isAnnounced

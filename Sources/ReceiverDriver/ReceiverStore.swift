@@ -17,6 +17,8 @@ final class ReceiverStore {
   let identity: ReceiverDriver.Identity
   /// The PIN to show in the log for the person who installs the receiver; nil once a sender is paired.
   let pin: PIN?
+  /// Reads the PIN as it is now, on any thread; it blocks.
+  let readPIN: @Sendable () -> PIN?
   private let state: ReceiverState
   private let journal: any ReceiverJournal
   private let token: LocalToken
@@ -34,6 +36,7 @@ final class ReceiverStore {
     display = try NowPlayingDisplay(directory: state.directory, journal)
     writer = try state.writer(journal)
     let trustFile = TrustFile(directory: state.directory)
+    readPIN = { (try? trustFile.read())?.pin }
     let trust = state.trust(trustFile, journal)
     pin = trust.memory.pairings.all.isEmpty ? trust.pin : nil
     keeper = try TrustKeeper(trustFile, holding: trust.memory, journal, on: reactor)

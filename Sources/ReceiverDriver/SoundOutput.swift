@@ -4,6 +4,7 @@ import Clock
 import Glibc
 import LinuxIO
 import Output
+import Pairing
 import Receiver
 import Synchronization
 
@@ -36,6 +37,8 @@ final class SoundOutput {
   private var threads: [ThreadEnd] = []
   private var chain: Chain?
   private var unsent = RenderBacklog()
+  /// The voice that says the PIN; nil while nothing is said.
+  private var voice: Voice?
 
   /// Tells when an output thread has released its device.
   private final class ThreadEnd: Sendable {
@@ -58,8 +61,8 @@ final class SoundOutput {
     return start(rate: rate, profile, at: now)
   }
 
-  /// Time at which `startAgain` must be called; nil if the thread was started.
-  var deadline: LocalTime? { retry?.at }
+  /// Time at which `startAgain` or `takeVoiceTrouble` must be called; nil if there is none.
+  var deadline: LocalTime? { [retry?.at, voice?.endsAt].compactMap(\.self).min() }
 
   func startAgain(at now: LocalTime) -> RealtimeThread.Notice? {
     guard let retry, retry.at <= now else { return nil }
@@ -75,11 +78,7 @@ final class SoundOutput {
     let (choice, drift, earlier, end) = (choice, storedDrift, threads, ThreadEnd())
     do throws(IOError) {
       let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
-        // An earlier thread may hang in the device. Wait until it has released it.
-        while !earlier.allSatisfy({ $0.isReached.load(ordering: .acquiring) }),
-          !handover.control.isStopping
-        { usleep(5000) }
-        if !handover.control.isStopping {
+        if Self.wait(for: earlier, handover.control) {
           choice.play(rate: rate, profile, handover: handover, storedDrift: drift)
         }
         end.isReached.store(true, ordering: .releasing)
@@ -95,12 +94,61 @@ final class SoundOutput {
     }
   }
 
+  /// Waits until earlier threads have released the device, in which they may hang. Returns false if this one is stopped
+  /// meanwhile.
+  private static func wait(for earlier: [ThreadEnd], _ control: OutputControl) -> Bool {
+    while !control.isStopping {
+      if earlier.allSatisfy({ $0.isReached.load(ordering: .acquiring) }) { return true }
+      usleep(5000)
+    }
+    return false
+  }
+
+  // MARK: - The PIN
+
+  /// Says the PIN, on a thread of its own, unless the device is in use.
+  /// - Parameters:
+  ///   - pin: called on that thread; nil if there is none.
+  ///   - gain: 0...1.
+  func say(_ pin: @escaping @Sendable () -> PIN?, gain: Float, at now: LocalTime) {
+    guard handover == nil else { return }
+    close()
+    threads.removeAll { $0.isReached.load(ordering: .acquiring) }
+    let voice = Voice(wake: wake, at: now)
+    let (choice, earlier, end, handover) = (choice, threads, ThreadEnd(), voice.handover)
+    do throws(IOError) {
+      let thread = try RealtimeThread.start(name: "voice", priority: nil) {
+        if Self.wait(for: earlier, handover.control) { choice.say(pin, gain: gain, handover) }
+        end.isReached.store(true, ordering: .releasing)
+      }
+      threads.append(end)
+      thread.detach()
+    } catch {
+      handover.control.postFailure("\(error)", .ended)
+    }
+    self.voice = voice
+  }
+
+  /// Ends the voice once all is said. Returns the reason if it could not be heard.
+  func takeVoiceTrouble(at now: LocalTime) -> String? {
+    let trouble = voice?.takeTrouble(at: now)
+    if trouble != nil || voice?.endsAt ?? now <= now {
+      voice?.stop()
+      voice = nil
+    }
+    return trouble
+  }
+
+  // MARK: - Ending
+
   /// Tells the thread to stop. That takes one period, or 50 ms while the thread waits for a device, or longer if the
   /// device hangs.
   func close() {
     handover?.control.stop()
     (handover, chain, retry) = (nil, nil, nil)
     unsent.removeAll()
+    voice?.stop()
+    voice = nil
   }
 
   /// Closes the device, and waits until a recording is complete. Blocks, so do not call it while others wait.

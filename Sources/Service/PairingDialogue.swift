@@ -70,7 +70,7 @@ package struct PairingDialogue {
       return ask("That is not its PIN. It is shown there by: tutti-receiver pin", orFail: "")
     case .refused(let refusal) where refusal.reason == .wait && isInteractive:
       return .wait(.milliseconds(Int64(refusal.wait)))
-    case .wrongPIN, .refused, .unreachable, .broken, .unpaired:
+    case .wrongPIN, .refused, .unreachable, .broken, .unpaired, .sayingPIN, .keptSilent:
       return .failed(.unavailable("\(room): \(report.obstacle ?? "it has forgotten this machine")"))
     }
   }

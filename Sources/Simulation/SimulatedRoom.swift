@@ -178,7 +178,7 @@ extension SimulatedGroup {
       if case .clock(let estimate, _) = command { room.lastEstimate = estimate }
       room.unsent.append(command)
       retry(room)
-    case .advertise, .advertiseCodecs, .nowPlaying: break
+    case .advertise, .advertiseCodecs, .nowPlaying, .sayPIN: break
     case .persist(let memory): room.memory = memory
     case .keepTrust(let trust, let number): keep(trust, number, room)
     case .event(let event): room.events.append((now, event))

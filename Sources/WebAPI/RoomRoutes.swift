@@ -28,6 +28,11 @@ extension WebAPI {
       try await api.pairing.pair(room: call["id"], pin: pin)
       return try await api.room(call["id"])
     },
+    Route("POST", "/api/v1/rooms/{id}/say-pin", .household) { api, call in
+      try call.noFields()
+      try await api.pairing.sayPIN(room: call["id"])
+      return try await api.room(call["id"])
+    },
     Route("DELETE", "/api/v1/rooms/{id}/pairing", .household) { api, call in
       try call.noFields()
       try await api.pairing.unpair(room: call["id"])

@@ -121,4 +121,7 @@ package struct NoPairing: PairingControl {
   package func unpair(room: String) throws(Refusal) {
     throw .unavailable("This room is not paired.")
   }
+  package func sayPIN(room: String) throws(Refusal) {
+    throw .unavailable("This room needs no pairing.")
+  }
 }

@@ -32,10 +32,12 @@ enum MessageType {
   static let pairShare: UInt16 = 0x0402
   static let pairConfirm: UInt16 = 0x0403
   static let unpair: UInt16 = 0x0404
+  static let sayPIN: UInt16 = 0x0405
 
   static let pairSalt: UInt16 = 0x0501
   static let pairAnswer: UInt16 = 0x0502
   static let paired: UInt16 = 0x0503
   static let pairRefused: UInt16 = 0x0504
   static let unpaired: UInt16 = 0x0505
+  static let sayingPIN: UInt16 = 0x0506
 }

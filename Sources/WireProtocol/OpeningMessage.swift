@@ -14,7 +14,8 @@ package enum OpeningMessage: Hashable, Sendable {
     case MessageType.hello: .control(try Hello(decoding: message.payload))
     case MessageType.attach: .media(session: try MediaMessage.session(ofAttach: message.payload))
     case MessageType.prove: .proof(try proof(message.payload))
-    case MessageType.pairRequest, MessageType.unpair: .pairing(try pairing(message))
+    case MessageType.pairRequest, MessageType.unpair, MessageType.sayPIN:
+      .pairing(try pairing(message))
     default: throw .notThisProtocol
     }
   }

@@ -7,6 +7,8 @@ package enum PairingMessage: Hashable, Sendable {
   case confirm([UInt8])
   /// Asks to be forgotten, in the place of `request`.
   case unpair
+  /// Asks the receiver to say its PIN aloud, in the place of `request`.
+  case sayPIN
 
   // From the receiver, who verifies it.
   case salt([UInt8])
@@ -16,12 +18,14 @@ package enum PairingMessage: Hashable, Sendable {
   case refused(PairingRefusal)
   /// Answers `unpair`.
   case unpaired
+  /// Answers `sayPIN`: the receiver begins to speak.
+  case sayingPIN
 }
 
 package struct PairingRefusal: Hashable, Sendable {
   package enum Reason: UInt8, CaseIterable, Sendable {
     case wrongPIN = 1
-    /// There were too many wrong PINs: none is looked at before `wait` has passed.
+    /// There were too many wrong PINs, or it has said its PIN too often: ask again once `wait` has passed.
     case wait = 2
     /// Another sender is pairing.
     case busy = 3
@@ -31,7 +35,8 @@ package struct PairingRefusal: Hashable, Sendable {
     case other = 0
   }
   package var reason: Reason
-  /// Milliseconds until the next PIN is looked at; 0 if that is at once, or does not apply.
+  /// Milliseconds until the next PIN is looked at, or until it says its PIN again; 0 if that is at once, or does not
+  /// apply.
   package var wait: UInt32
   /// For people.
   package var detail: String
@@ -59,6 +64,7 @@ extension PairingMessage {
     case MessageType.pairConfirm:
       return .confirm(Array(try reader.bytes(confirmByteCount, "confirmation")))
     case MessageType.unpair: return .unpair
+    case MessageType.sayPIN: return .sayPIN
     case MessageType.pairSalt: return .salt(Array(try reader.bytes(saltByteCount, "salt")))
     case MessageType.pairAnswer:
       let share = Array(try reader.bytes(shareByteCount, "share"))
@@ -67,6 +73,7 @@ extension PairingMessage {
     case MessageType.paired: return .paired(name: try reader.peerName("name"))
     case MessageType.pairRefused: return .refused(try PairingRefusal(decoding: &reader))
     case MessageType.unpaired: return .unpaired
+    case MessageType.sayingPIN: return .sayingPIN
     default: return nil
     }
   }
@@ -82,7 +89,7 @@ extension PairingMessage {
         writer.bytes(share)
         writer.bytes(confirm)
       case .refused(let refusal): refusal.encode(to: &writer)
-      case .unpair, .unpaired: break
+      case .unpair, .unpaired, .sayPIN, .sayingPIN: break
       }
     }
   }
@@ -93,11 +100,13 @@ extension PairingMessage {
     case .share: MessageType.pairShare
     case .confirm: MessageType.pairConfirm
     case .unpair: MessageType.unpair
+    case .sayPIN: MessageType.sayPIN
     case .salt: MessageType.pairSalt
     case .answer: MessageType.pairAnswer
     case .paired: MessageType.paired
     case .refused: MessageType.pairRefused
     case .unpaired: MessageType.unpaired
+    case .sayingPIN: MessageType.sayingPIN
     }
   }
 }

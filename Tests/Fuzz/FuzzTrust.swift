@@ -128,7 +128,7 @@ private func decoded(_ bytes: [UInt8]) -> PairingMessage? {
 }
 
 private func message(_ script: inout Script) -> PairingMessage {
-  switch script.byte() % 8 {
+  switch script.byte() % 9 {
   case 0: .request(name: "x")
   case 1: .salt(script.take(PairingMessage.saltByteCount))
   case 2: .share([4] + script.take(PairingMessage.shareByteCount - 1))
@@ -137,6 +137,7 @@ private func message(_ script: inout Script) -> PairingMessage {
   case 4: .confirm(script.take(32))
   case 5: .paired(name: "y")
   case 6: .refused(PairingRefusal(reason: .wait, wait: UInt32(script.byte())))
+  case 7: .sayPIN
   default: .unpair
   }
 }

@@ -61,6 +61,19 @@ import Testing
     try folder.write(Tone.wave(rate: 8000, seconds: seconds), to: "\(seconds).wav")
   }
 
+  @Test func `a new room says its PIN for a sender, and one that is paired does not`() throws {
+    let (room, address) = try receiver()
+    let program = try tutti("pair", "--at", address, "--say-pin", "--pin", try pin())
+    #expect(try program.exitCode() == 0)
+    #expect(
+      program.lines == ["\(address) says its PIN now, twice.", "a: paired with this machine"])
+    try room.line(with: "says its PIN aloud")
+    let again = try tutti("pair", "--at", address, "--say-pin")
+    #expect(try again.exitCode() == 69)
+    #expect(again.lines.first?.contains("only while nobody is paired") == true)
+    #expect(try room.stop() == 0)
+  }
+
   @Test
   func `the PIN that a receiver shows pairs a sender, which then plays, also after a restart`()
     throws

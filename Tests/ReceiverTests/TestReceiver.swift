@@ -31,6 +31,7 @@ struct TestReceiver {
     memory: ReceiverMemory = ReceiverMemory(), codecs: [Codec] = [.pcm],
     remainingCodecs: [Codec]? = nil, access: AccessPolicy = .open,
     whenBusy: BusyPolicy = .refuse, trust: TrustMemory = TrustMemory(), token: [UInt8]? = nil,
+    canSpeak: Bool = true,
     makeDecoder: @escaping DecodeStage.MakeDecoder = { (format) throws(CodecError) in
       try PCMDecoder(format: format)
     }
@@ -41,7 +42,7 @@ struct TestReceiver {
         receiverID: .counting(from: 9), name: "Kitchen", model: "test", capacity: capacity,
         codecs: codecs, remainingCodecs: { remaining }, makeDecoder: makeDecoder,
         idleTime: .seconds(5), seed: 1, access: access, whenBusy: whenBusy, token: token,
-        arithmetic: FakeArithmetic(), cipher: FakeCipher()),
+        arithmetic: FakeArithmetic(), cipher: FakeCipher(), canSpeak: canSpeak),
       memory: memory, trust: trust)
   }
 
@@ -224,6 +225,11 @@ struct TestReceiver {
 
   var events: [ReceiverEvent] {
     outputs.compactMap { if case .event(let event) = $0 { event } else { nil } }
+  }
+
+  /// The gains with which the PIN was to be said.
+  var speeches: [Float] {
+    outputs.compactMap { if case .sayPIN(let gain) = $0 { gain } else { nil } }
   }
 
   /// The titles that were shown, in order; nil for nothing.

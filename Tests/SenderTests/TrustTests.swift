@@ -266,6 +266,38 @@ import WireProtocol
     }
   }
 
+  @Test func `a receiver is asked to say its PIN, and one of an older program cannot`() {
+    var bed = Bed(.sayPIN)
+    bed.handle(.connected(.test()))
+    #expect(bed.said == [.sayPIN])
+    bed.say(.sayingPIN)
+    #expect(bed.report == .sayingPIN)
+    #expect(bed.report?.obstacle == nil)
+    var old = Bed(.sayPIN)
+    old.handle(.connected(.test()))
+    let refusal = Refusal(reason: .protocolViolation, detail: "not this protocol")
+    old.handle(.received(ControlMessage.refuse(refusal).encoded()))
+    #expect(old.report?.obstacle == "its program is too old to say its PIN")
+  }
+
+  @Test(arguments: [
+    (
+      PairingRefusal(reason: .wait, wait: 24_001, detail: "it has said its PIN often enough"),
+      "it has said its PIN often enough; it says it again in 25 s"
+    ),
+    (
+      PairingRefusal(reason: .wait, wait: 3_000_001, detail: "enough"),
+      "enough; it says it again in 51 min"
+    ),
+    (PairingRefusal(reason: .notPossible), "it does not say its PIN"),
+  ])
+  func `why a receiver says no PIN is told`(_ refusal: PairingRefusal, _ obstacle: String) {
+    var bed = Bed(.sayPIN)
+    bed.handle(.connected(.test()))
+    bed.say(.refused(refusal))
+    #expect(bed.report?.obstacle == obstacle)
+  }
+
   @Test func `unpairing asks to be forgotten and waits until it is`() {
     var bed = Bed(.unpair)
     bed.handle(.connected(.test()))

@@ -210,6 +210,36 @@ import enum House.Refusal
     #expect(bed.state.withLock { $0.told }.isEmpty)
   }
 
+  @Test func `a room says its PIN for a page and for a terminal, and pairs nobody by that`()
+    async throws
+  {
+    let bed = Bed(.sayingPIN, .sayingPIN)
+    let pairing = bed.pairing()
+    try await pairing.sayPIN(room: "at known")
+    let place = PairingRoom.Place.address(host: "10.0.0.9", port: 1)
+    let answer = try await pairing.answer(.sayPIN(name: "Kitchen", place: place))
+    #expect(answer.report == .sayingPIN)
+    #expect(bed.state.withLock { $0.visits } == [.sayPIN, .sayPIN])
+    #expect(bed.state.withLock { $0.told }.isEmpty)
+  }
+
+  @Test(arguments: [
+    (
+      PairingRefusal(reason: .wait, wait: 59_500, detail: "enough"),
+      Refusal.tooMany("Kitchen: enough; it says it again in 60 s", retryAfterS: 60)
+    ),
+    (
+      PairingRefusal(reason: .notPossible, detail: "it is busy"),
+      .unavailable("Kitchen: it is busy")
+    ),
+  ])
+  func `a page is told why a room says no PIN`(
+    _ refusal: PairingRefusal, _ expected: Refusal
+  ) async throws {
+    let bed = Bed(.keptSilent(refusal))
+    await #expect(throws: expected) { try await bed.pairing().sayPIN(room: "at known") }
+  }
+
   @Test func `a room that nobody knows is not visited`() async throws {
     let bed = Bed()
     await #expect(throws: Refusal.noSuch("there is no such room")) {

@@ -136,6 +136,20 @@ import WebTestSupport
     }
   }
 
+  @Test func `a room says its PIN when it is asked, and not without end`() async throws {
+    try await withHouse { client, _ in
+      let path = "/api/v1/rooms/\(room(1))/say-pin"
+      for _ in 1...3 {
+        let answer = try await client.ask("POST", path)
+        #expect(try answer.json(HouseState.Room.self).id == room(1))
+      }
+      let refused = try await client.ask("POST", path)
+      try expectProblem(refused, 429)
+      #expect(refused.headers["retry-after"] == "1800")
+      try expectProblem(await client.ask("POST", "/api/v1/rooms/nope/say-pin"), 404)
+    }
+  }
+
   @Test(arguments: [
     ("{", "no JSON"), ("[]", "object"), (#"{"volum":3}"#, "volum is not known"),
     (#"{"volume":101}"#, "volume must be a number from 0 to 100"), (#"{"volume":null}"#, "volume"),

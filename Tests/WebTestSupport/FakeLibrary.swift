@@ -184,6 +184,7 @@ package actor FakeLibrary: LibraryControl {
 /// Accepts one PIN, and makes the asker wait after a second wrong one.
 package actor FakePairing: PairingControl {
   private var wrongCount = 0
+  private var speechCount = 0
 
   package init() {}
 
@@ -199,5 +200,13 @@ package actor FakePairing: PairingControl {
 
   package func unpair(room: String) throws(Refusal) {
     guard room.count == 32 else { throw .noSuch("There is no room \(room).") }
+  }
+
+  package func sayPIN(room: String) throws(Refusal) {
+    guard room.count == 32 else { throw .noSuch("There is no room \(room).") }
+    speechCount += 1
+    guard speechCount <= 3 else {
+      throw .tooMany("It has said its PIN often enough.", retryAfterS: 1800)
+    }
   }
 }

@@ -309,6 +309,8 @@ enum Meaning: Hashable {
     ("pairing.refused", .pairing(.refused(PairingRefusal(reason: .wait, wait: 60_000)))),
     ("pairing.unpair", .pairing(.unpair)),
     ("pairing.unpaired", .pairing(.unpaired)),
+    ("pairing.sayPIN", .pairing(.sayPIN)),
+    ("pairing.sayingPIN", .pairing(.sayingPIN)),
   ]
 
   private static let time: [(name: String, value: Meaning)] = [

@@ -48,7 +48,7 @@ extension SplitMix64 {
         PairingRefusal(
           reason: element(PairingRefusal.Reason.allCases), wait: pick(0...UInt32.max),
           detail: text(atMost: 256))),
-      .unpaired,
+      .unpaired, .sayPIN, .sayingPIN,
     ]
   }
 

@@ -78,6 +78,9 @@ final class ReceiverLog: ReceiverJournal {
     case .pairingFailed(let peer, let reason):
       write(.warning, "pairing failed", ["detail": "\(reason)", "peer": "\(peer)"])
     case .unpaired(let name): write(.notice, "unpaired", ["detail": "\(name)"])
+    case .saysPIN(let peer): write(.notice, "says its PIN aloud", ["peer": "\(peer)"])
+    case .keptSilent(let peer, let reason):
+      write(.warning, "does not say its PIN", ["detail": "\(reason)", "peer": "\(peer)"])
     case .playing: write(.notice, "playing")
     case .paused: write(.notice, "paused")
     case .starved: write(.warning, "nothing to play: the sender does not deliver")

@@ -67,6 +67,7 @@ enum RoomTrust {
     switch purpose {
     case .pair(let pin): .pair(name: room.name, place: room.place, pin: pin.written)
     case .unpair: .unpair(name: room.name, place: room.place)
+    case .sayPIN: .sayPIN(name: room.name, place: room.place)
     }
   }
 

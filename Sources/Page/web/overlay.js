@@ -89,8 +89,8 @@ export const confirm = (title, text, button, act) => sheet(title, (body, close) 
 /** Announces a text to screen readers only. */
 export const tell = (text) => (document.getElementById("told").textContent = text)
 
-/** Asks for one line of text. If `act` throws, shows the error and asks again. */
-export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail }, act) {
+/** Asks for one line of text. If `act` throws, shows the error and asks again. `more` is shown below. */
+export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail, more }, act) {
 	sheet(title, (body, close) => {
 		const input = h("input", { type: "text", value, placeholder: hint, inputmode, "aria-label": title, autofocus: true, autocomplete: "off" })
 		const problem = h("p.problem", { role: "alert" })
@@ -108,7 +108,7 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 				input.select()
 			}
 		}
-		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit))
+		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit), more ?? "")
 	})
 }
 

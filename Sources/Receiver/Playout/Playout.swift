@@ -77,6 +77,7 @@ struct Playout {
   var commitHorizon: Nanoseconds { device.commitHorizon ?? profile.expectedHorizon }
 
   var isAudible: Bool { device.isAudible }
+  var isDeviceClosed: Bool { device.isClosed }
 
   /// After a pause of this length, the room asks for the time less often. Most people resume within minutes, and then
   /// every microsecond counts at once.

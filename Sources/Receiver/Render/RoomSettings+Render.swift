@@ -10,6 +10,14 @@ extension RoomSettings {
   /// usable.
   package var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
 
+  /// As loud as the room plays, but never inaudible: somebody has asked to hear it.
+  var gainOfSpeech: Float {
+    perceivedGain(volume: max(volume, Self.leastVolumeOfSpeech), isMuted: false)
+  }
+
+  /// The volume with which rooms start.
+  private static let leastVolumeOfSpeech: UInt16 = 300
+
   func renderCommands(_ stream: StreamVolume) -> [RenderCommand] {
     let (left, right) = channelMap.mixes
     return [.gain(gain * stream.gain), .delay(delay), .channelMap(left: left, right: right)]

@@ -19,6 +19,8 @@ struct PairingDesk {
     case send(ConnectionID, PairingMessage)
     case close(ConnectionID)
     case keep(TrustMemory, Int)
+    /// Say the PIN aloud in this room.
+    case sayPIN
     case event(ReceiverEvent)
   }
 
@@ -52,6 +54,9 @@ struct PairingDesk {
   let arithmetic: (any PairingArithmetic)?
   private(set) var trust: TrustMemory
   private var guesses: GuessLimit
+  /// True if this receiver can say its PIN aloud.
+  private let canSpeak: Bool
+  private var speeches = SpeechLimit()
   /// In order of arrival.
   private var door: [Visit] = []
   private var visit: Visit?
@@ -60,8 +65,10 @@ struct PairingDesk {
   private var steps: [Step] = []
 
   init(
-    receiverID: Identifier, name: String, arithmetic: (any PairingArithmetic)?, trust: TrustMemory
+    receiverID: Identifier, name: String, arithmetic: (any PairingArithmetic)?, canSpeak: Bool,
+    trust: TrustMemory
   ) {
+    self.canSpeak = canSpeak
     self.receiverID = receiverID
     self.name = name
     self.arithmetic = arithmetic
@@ -87,12 +94,16 @@ struct PairingDesk {
   // MARK: - Visitors
 
   /// Takes the first message of a connection. Closes the connection if its handshake is not complete.
-  mutating func opened(_ message: PairingMessage, by guest: Lobby.Guest, at now: LocalTime) {
+  /// - Parameter isQuiet: true if nothing plays in this room, and nothing is about to.
+  mutating func opened(
+    _ message: PairingMessage, by guest: Lobby.Guest, isQuiet: Bool, at now: LocalTime
+  ) {
     guard let secured = guest.secured else { return steps.append(.close(guest.id)) }
     switch message {
     case .request(let name):
       begin(.init(id: secured.id, name: name), secured, guest, at: now)
     case .unpair: forget(secured.id, guest, at: now)
+    case .sayPIN: sayPIN(to: guest, isQuiet: isQuiet, at: now)
     default: steps.append(.close(guest.id))
     }
   }
@@ -172,6 +183,35 @@ struct PairingDesk {
     leavers.append(
       Leaver(id: guest.id, number: keep(), leavesAt: now + Self.timeout))
     steps.append(.event(.unpaired(name: name ?? "")))
+  }
+
+  /// Lets the receiver say its PIN, for the person who sets it up. Once somebody is paired, no stranger can make it talk.
+  private mutating func sayPIN(to guest: Lobby.Guest, isQuiet: Bool, at now: LocalTime) {
+    guard canSpeak, trust.verifier != nil else {
+      return keepSilent(to: guest, "it cannot say its PIN")
+    }
+    guard trust.pairings.all.isEmpty else {
+      let detail = "it says its PIN only while nobody is paired; there, run: tutti-receiver pin"
+      return keepSilent(to: guest, detail)
+    }
+    guard isQuiet else { return keepSilent(to: guest, "it says its PIN only while nothing plays") }
+    let wait = speeches.wait(at: now)
+    guard wait == .zero else {
+      let milliseconds = UInt32(clamping: wait.count / 1_000_000 + 1)
+      return keepSilent(to: guest, "it has said its PIN often enough", wait: milliseconds)
+    }
+    speeches.count(at: now)
+    steps.append(.sayPIN)
+    steps.append(.send(guest.id, .sayingPIN))
+    steps.append(.close(guest.id))
+    steps.append(.event(.saysPIN(peer: guest.peer)))
+  }
+
+  private mutating func keepSilent(to guest: Lobby.Guest, _ detail: String, wait: UInt32 = 0) {
+    let reason: PairingRefusal.Reason = wait > 0 ? .wait : .notPossible
+    steps.append(.send(guest.id, .refused(.init(reason: reason, wait: wait, detail: detail))))
+    steps.append(.close(guest.id))
+    steps.append(.event(.keptSilent(peer: guest.peer, reason: detail)))
   }
 
   // MARK: - The exchange

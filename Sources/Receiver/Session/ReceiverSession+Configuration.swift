@@ -31,6 +31,8 @@ extension ReceiverSession {
     package var reopensDevice = true
     /// Nil if no sender can pair, or prove to be of this machine's own user.
     package var arithmetic: (any PairingArithmetic)?
+    /// True if the driver can say the PIN aloud.
+    package var canSpeak: Bool
 
     package init(
       receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
@@ -39,8 +41,9 @@ extension ReceiverSession {
       figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64,
       access: AccessPolicy = .paired, whenBusy: BusyPolicy = .refuse, token: [UInt8]? = nil,
       arithmetic: (any PairingArithmetic)? = nil, cipher: (any DatagramCipher)? = nil,
-      reopensDevice: Bool = true
+      reopensDevice: Bool = true, canSpeak: Bool = false
     ) {
+      self.canSpeak = canSpeak
       self.cipher = cipher
       self.reopensDevice = reopensDevice
       self.access = access

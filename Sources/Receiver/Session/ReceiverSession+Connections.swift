@@ -100,6 +100,7 @@ extension ReceiverSession {
       case .send(let id, let message): outputs.append(.send(id, message.encoded()))
       case .close(let id): outputs.append(.close(id))
       case .keep(let trust, let number): outputs.append(.keepTrust(trust, number))
+      case .sayPIN: outputs.append(.sayPIN(gain: memory.settings.gainOfSpeech))
       case .event(let event): outputs.append(.event(event))
       }
     }
@@ -159,7 +160,10 @@ extension ReceiverSession {
       self.link?.mediaFramer = guest.framer
       self.link?.receivedMedia(bytes: guest.byteCount)
       try readMedia(at: now)
-    case .pairing(let message): desk.opened(message, by: guest, at: now)
+    case .pairing(let message):
+      // A device that is open belongs to what was heard last, and a recording goes on.
+      let isQuiet = link == nil && occupant == nil && playout.isDeviceClosed
+      desk.opened(message, by: guest, isQuiet: isQuiet, at: now)
     case .proof: break
     }
   }

@@ -66,6 +66,8 @@ extension ReceiverSession {
     case persist(ReceiverMemory)
     /// Store this durably, now; the answer is `trustKept`, or none if that fails.
     case keepTrust(TrustMemory, Int)
+    /// Say the PIN aloud, twice, with this gain, 0...1; stop where `openDevice` follows.
+    case sayPIN(gain: Float)
     /// The item that is heard from now on; nil if there is none.
     case nowPlaying(SoundingItem?)
     /// An event for the log.
@@ -129,6 +131,9 @@ package enum ReceiverEvent: Hashable, Sendable {
   case pairingFailed(peer: String, reason: String)
   /// A sender has asked to be forgotten.
   case unpaired(name: String)
+  /// Somebody has asked to hear the PIN.
+  case saysPIN(peer: String)
+  case keptSilent(peer: String, reason: String)
   case playing
   case paused
   case starved

@@ -45,7 +45,7 @@ package struct ReceiverSession {
     self.configuration = configuration
     desk = PairingDesk(
       receiverID: configuration.receiverID, name: configuration.name,
-      arithmetic: configuration.arithmetic, trust: trust)
+      arithmetic: configuration.arithmetic, canSpeak: configuration.canSpeak, trust: trust)
     self.memory = memory
     diary = RoomDiary(interval: configuration.figuresInterval)
     codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)

@@ -2,12 +2,13 @@ package import Clock
 package import Pairing
 package import WireProtocol
 
-/// Pairs this sender with one receiver, or asks it to forget this sender. Does no I/O, like `GroupSession`, and dials
+/// Pairs this sender with one receiver, or asks it to forget this sender, or to say its PIN aloud. Does no I/O, like `GroupSession`, and dials
 /// once.
 package struct PairingVisit {
   package enum Purpose: Hashable, Sendable {
     case pair(PIN)
     case unpair
+    case sayPIN
   }
 
   package enum Input {
@@ -84,6 +85,7 @@ package struct PairingVisit {
       prover = PairingProver(pin: pin, context: context, arithmetic: arithmetic)
       send(.request(name: senderName))
     case .unpair: send(.unpair)
+    case .sayPIN: send(.sayPIN)
     }
   }
 
@@ -91,9 +93,7 @@ package struct PairingVisit {
     framer.append(bytes)
     do {
       while !isOver, let raw = try framer.next() {
-        guard let message = try PairingMessage.decode(raw) else {
-          return end(.broken("it sent a message that does not belong here"))
-        }
+        guard let message = try PairingMessage.decode(raw) else { return end(unknownAnswer) }
         take(message)
       }
     } catch {
@@ -102,10 +102,7 @@ package struct PairingVisit {
   }
 
   private mutating func take(_ message: PairingMessage) {
-    guard let step = prover?.received(message) else {
-      return end(
-        message == .unpaired ? .unpaired : .broken("it sent a message that does not belong here"))
-    }
+    guard let step = prover?.received(message) else { return end(answer(message)) }
     switch step {
     case .send(let message): send(message)
     case .ended(.paired(let name)):
@@ -116,6 +113,23 @@ package struct PairingVisit {
     case .ended(.failed(.badShare)): end(.broken("its share is no point of the curve"))
     case .ended(.failed(.failed(let reason))): end(.broken(reason))
     case .ended(.outOfTurn): end(.broken("it sent a message that does not belong here"))
+    }
+  }
+
+  /// The result where a message belongs to no pairing. A receiver of an older program does not know `sayPIN`, and refuses
+  /// it as it refuses a control connection.
+  private var unknownAnswer: PairingReport {
+    guard case .sayPIN = purpose else { return .broken("it sent a message that does not belong here") }
+    return .keptSilent(.init(reason: .notPossible, detail: "its program is too old to say its PIN"))
+  }
+
+  /// Returns the result of a visit that consists of one question.
+  private func answer(_ message: PairingMessage) -> PairingReport {
+    switch (purpose, message) {
+    case (.unpair, .unpaired): .unpaired
+    case (.sayPIN, .sayingPIN): .sayingPIN
+    case (.sayPIN, .refused(let refusal)): .keptSilent(refusal)
+    default: .broken("it sent a message that does not belong here")
     }
   }
 
@@ -135,6 +149,9 @@ package enum PairingReport: Hashable, Sendable {
   /// Paired with the receiver of this identifier and name.
   case paired(Identifier, name: String)
   case unpaired
+  /// The receiver says its PIN aloud.
+  case sayingPIN
+  case keptSilent(PairingRefusal)
   case wrongPIN
   case refused(PairingRefusal)
   case unreachable(String)
@@ -143,7 +160,8 @@ package enum PairingReport: Hashable, Sendable {
   /// Why the visit failed, in one line for people; nil if it did not.
   package var obstacle: String? {
     switch self {
-    case .paired, .unpaired: nil
+    case .paired, .unpaired, .sayingPIN: nil
+    case .keptSilent(let refusal): refusal.reasonOfSilence
     case .wrongPIN: "the PIN is wrong; the receiver shows it with: tutti-receiver pin"
     case .refused(let refusal): refusal.advice
     case .unreachable(let reason): reason
@@ -153,6 +171,16 @@ package enum PairingReport: Hashable, Sendable {
 }
 
 extension PairingRefusal {
+  fileprivate var reasonOfSilence: String {
+    let detail = detail.isEmpty ? "it does not say its PIN" : detail
+    return reason == .wait ? "\(detail); it says it again in \(waitInWords)" : detail
+  }
+
+  private var waitInWords: String {
+    let seconds = (UInt64(wait) + 999) / 1000
+    return seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
+  }
+
   fileprivate var advice: String {
     switch reason {
     case .wrongPIN: "the PIN is wrong; the receiver shows it with: tutti-receiver pin"

@@ -124,6 +124,12 @@ package final class HousePairing: PairingControl {
     }
   }
 
+  package func sayPIN(room id: String) async throws(Refusal) {
+    let room = try await house.pairingRoom(id)
+    let report = try await visit(.sayPIN, room, as: id)
+    guard case .sayingPIN = report else { throw Self.problem(report, room.name) }
+  }
+
   // MARK: - Terminals
 
   /// The word of a terminal is enough for where the room is.
@@ -140,6 +146,8 @@ package final class HousePairing: PairingControl {
       return PairingAnswer(try await visit(.pair(pin), at: place, name))
     case .unpair(let name, let place):
       return PairingAnswer(try await visit(.unpair, at: place, name))
+    case .sayPIN(let name, let place):
+      return PairingAnswer(try await visit(.sayPIN, at: place, name))
     case .forget(let receivers): return PairingAnswer(try await forget(receivers))
     }
   }
@@ -203,11 +211,13 @@ package final class HousePairing: PairingControl {
     case .refused(let refusal) where refusal.reason == .wait:
       .tooMany(
         "There were too many wrong PINs. \(name) takes the next one in a while.",
-        retryAfterS: max(1, Int((UInt64(refusal.wait) + 999) / 1000)))
+        retryAfterS: refusal.waitInSeconds)
+    case .keptSilent(let refusal) where refusal.reason == .wait:
+      .tooMany("\(name): \(report.obstacle ?? "")", retryAfterS: refusal.waitInSeconds)
     // The reason of the network, with addresses, is nothing for a page.
     case .unreachable:
       .unavailable("\(name) does not answer; see whether it is switched on, then try again.")
-    case .refused, .broken, .paired, .unpaired:
+    case .refused, .broken, .paired, .unpaired, .sayingPIN, .keptSilent:
       .unavailable("\(name): \(report.obstacle ?? "it did not pair")")
     }
   }
@@ -231,6 +241,10 @@ package final class HousePairing: PairingControl {
       throw .unavailable("Somebody else is pairing \(name) now; try again in a moment.")
     }
   }
+}
+
+extension PairingRefusal {
+  fileprivate var waitInSeconds: Int { max(1, Int((UInt64(wait) + 999) / 1000)) }
 }
 
 extension PairingRoom.Place {

@@ -4,4 +4,6 @@ package import House
 package protocol PairingControl: Sendable {
   func pair(room: String, pin: String) async throws(Refusal)
   func unpair(room: String) async throws(Refusal)
+  /// Lets a room that is not paired say its PIN aloud.
+  func sayPIN(room: String) async throws(Refusal)
 }

@@ -10,6 +10,8 @@ package enum PairingRequest: Codable, Hashable, Sendable {
   case pair(name: String, place: PairingRoom.Place, pin: String)
   /// Asks a room to forget this machine.
   case unpair(name: String, place: PairingRoom.Place)
+  /// Asks a room to say its PIN aloud.
+  case sayPIN(name: String, place: PairingRoom.Place)
   /// Forgets receivers here, by their 32 hex digits.
   case forget(receivers: [String])
 }
@@ -24,6 +26,7 @@ package struct PairingAnswer: Codable, Hashable, Sendable {
   package enum Outcome: Codable, Hashable, Sendable {
     case paired(id: String, name: String)
     case unpaired
+    case sayingPIN
     case wrongPIN
     case wait(milliseconds: UInt32)
     case failed(reason: String)
@@ -42,10 +45,11 @@ package struct PairingAnswer: Codable, Hashable, Sendable {
       switch report {
       case .paired(let id, let name): .paired(id: id.hex, name: name)
       case .unpaired: .unpaired
+      case .sayingPIN: .sayingPIN
       case .wrongPIN: .wrongPIN
       case .refused(let refusal) where refusal.reason == .wait:
         .wait(milliseconds: refusal.wait)
-      case .refused, .unreachable, .broken: .failed(reason: report.obstacle ?? "")
+      case .refused, .unreachable, .broken, .keptSilent: .failed(reason: report.obstacle ?? "")
       }
   }
 
@@ -61,6 +65,7 @@ package struct PairingAnswer: Codable, Hashable, Sendable {
     switch outcome {
     case .paired(let id, let name)?: Identifier(hex: id).map { .paired($0, name: name) }
     case .unpaired?: .unpaired
+    case .sayingPIN?: .sayingPIN
     case .wrongPIN?: .wrongPIN
     case .wait(let time)?:
       .refused(PairingRefusal(reason: .wait, wait: time, detail: ""))

@@ -17,9 +17,11 @@ struct PairCommand: ParsableCommand {
     abstract: "Pairs this machine with a room, once, so that it may play there.",
     discussion: """
       To see the PIN, run this on the room's machine: tutti-receiver pin
+      While nobody is paired with the room, it can also say its PIN: --say-pin
 
       Examples:
         tutti pair Kitchen                        asks for the PIN
+        tutti pair Kitchen --say-pin              lets the room say its PIN, then asks for it
         tutti pair Kitchen --pin '1234 5671'
         tutti pair --at 192.168.1.20:7770         without discovery
       """)
@@ -29,12 +31,15 @@ struct PairCommand: ParsableCommand {
   var at: String?
   @Option(help: .init("The PIN, for scripts.", valueName: "PIN"))
   var pin: String?
+  @Flag(help: "Let the room say its PIN aloud.")
+  var sayPin = false
   @OptionGroup var common: PlaceOptions
 
   func run() throws {
     try reporting {
       let state = try StateDirectory(common.stateDir)
       let room = try PairedRoom(room, at: at, state)
+      if sayPin { try room.sayPIN(state) }
       let isInteractive = pin == nil && isatty(STDIN_FILENO) == 1 && !common.json
       let pairing = try room.pair(with: pin, isInteractive: isInteractive, state)
       if common.json { return try printJSON(PairingAnswer(pairing)) }
@@ -151,6 +156,15 @@ struct PairedRoom {
     let address = isAddress(room) ? room : nil
     let target = try PairedRoom(address == nil ? room : nil, at: address, state)
     _ = try target.pair(with: nil, isInteractive: true, state)
+  }
+
+  /// Lets the room say its PIN aloud.
+  func sayPIN(_ state: StateDirectory) throws {
+    let name = room.name.shownPlainly
+    if let obstacle = try state.trust.visit(.sayPIN, room).obstacle {
+      throw Failure(.unavailable, "\(name): \(obstacle)")
+    }
+    printError("\(name) says its PIN now, twice.")
   }
 
   /// Asks for the PIN until it is right, or tries the one that is given, and has the pairing remembered.
