@@ -112,14 +112,16 @@ package struct PairingVisit {
     case .ended(.refused(let refusal)): end(.refused(refusal))
     case .ended(.failed(.badShare)): end(.broken("its share is no point of the curve"))
     case .ended(.failed(.failed(let reason))): end(.broken(reason))
-    case .ended(.outOfTurn): end(.broken("it sent a message that does not belong here"))
+    case .ended(.outOfTurn): end(.broken(Self.strangeMessage))
     }
   }
+
+  private static let strangeMessage = "it sent a message that does not belong here"
 
   /// The result where a message belongs to no pairing. A receiver of an older program does not know `sayPIN`, and refuses
   /// it as it refuses a control connection.
   private var unknownAnswer: PairingReport {
-    guard case .sayPIN = purpose else { return .broken("it sent a message that does not belong here") }
+    guard case .sayPIN = purpose else { return .broken(Self.strangeMessage) }
     return .keptSilent(.init(reason: .notPossible, detail: "its program is too old to say its PIN"))
   }
 
@@ -129,7 +131,7 @@ package struct PairingVisit {
     case (.unpair, .unpaired): .unpaired
     case (.sayPIN, .sayingPIN): .sayingPIN
     case (.sayPIN, .refused(let refusal)): .keptSilent(refusal)
-    default: .broken("it sent a message that does not belong here")
+    default: .broken(Self.strangeMessage)
     }
   }
 
