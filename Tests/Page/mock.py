@@ -238,6 +238,11 @@ def _(house, query, body, key):
     return 200, house.rooms[key]
 
 
+@route("POST", "/rooms/{key}/say-pin")
+def _(house, query, body, key):
+    return 200, house.rooms[key]
+
+
 @route("DELETE", "/rooms/{key}/pairing")
 def _(house, query, body, key):
     house.leave(key)

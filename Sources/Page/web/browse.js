@@ -1,4 +1,4 @@
-// Ways into the library: its home with favourites and what was played, genres, composers, years, letters.
+// Ways into the library: its home, with favourites and what was played, and lists.
 
 import { isGuest } from "./access.js"
 import { get, request } from "./api.js"

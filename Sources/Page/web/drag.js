@@ -1,4 +1,4 @@
-// Reorders a virtual list by touch and mouse, and removes rows with a swipe to the left, with Pointer Events.
+// Reorders a virtual list by touch and mouse, and removes rows with a swipe to the left.
 
 import { clamp } from "./dom.js"
 

@@ -89,7 +89,7 @@ export const confirm = (title, text, button, act) => sheet(title, (body, close) 
 /** Announces a text to screen readers only. */
 export const tell = (text) => (document.getElementById("told").textContent = text)
 
-/** Asks for one line of text. If `act` throws, shows the error and asks again. `more` is shown below. */
+/** Asks for one line of text. If `act` throws, shows the error and asks again. `more` is below. */
 export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail, more }, act) {
 	sheet(title, (body, close) => {
 		const input = h("input", { type: "text", value, placeholder: hint, inputmode, "aria-label": title, autofocus: true, autocomplete: "off" })

@@ -1,4 +1,4 @@
-// The plot of the sync errors: time to the right, microseconds upwards, a line per room. Below it, on a scale of its own, the bounds of the clocks' errors.
+// The plot of sync errors: microseconds over time, a line per room. Below, on a scale of its own, the clocks' error bounds.
 
 import { clamp, h, svg } from "./dom.js"
 import { micros, signed } from "./truth.js"

@@ -12,10 +12,8 @@ import { cure, isOut, signed, stateText } from "./truth.js"
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
 		detail: "Type the PIN of this room, eight digits. On its machine it is shown by: tutti-receiver pin",
-		more: textButton("speaker", "Say the PIN in this room", async () => {
-			const isSaid = await act("POST", `/rooms/${room.id}/say-pin`)
-			if (isSaid) toast(`${room.name} says its PIN now, twice`)
-		}) }, async (pin) => {
+		more: textButton("speaker", "Say the PIN in this room", async () =>
+			await act("POST", `/rooms/${room.id}/say-pin`) && toast(`${room.name} says its PIN now`)) }, async (pin) => {
 		await request("POST", `/rooms/${room.id}/pair`, { pin })
 		toast(`${room.name} is paired`)
 	})
