@@ -6,7 +6,7 @@ package struct SpeechLimit: Hashable, Sendable {
   package static let perHour = 3
   /// Longer than it takes to say the PIN twice, so that the receiver never interrupts itself.
   package static let pause = Nanoseconds.seconds(25)
-  private static let hour = Nanoseconds.seconds(3600)
+  package static let hour = Nanoseconds.seconds(3600)
 
   /// The newest times at which it spoke, in order; at most `perHour`.
   private var times: [LocalTime] = []

@@ -14,6 +14,7 @@ import WireProtocol
       "a pairing that is not complete is over after": ProtocolLimits.silence,
       "first delay after three wrong PINs": GuessLimit.firstDelay,
       "longest delay after wrong PINs": GuessLimit.longestDelay,
+      "the PIN is said at most three times in": SpeechLimit.hour,
       "interval of `status`": ProtocolLimits.statusInterval,
       "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
       "after `goodbye`, media is left to the sender to close for": PartingMedia.grace,
