@@ -19,7 +19,7 @@ final class SimulatedWorld: @unchecked Sendable {
   private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
   var renderers: [SimulatedRenderer] = []
   private(set) var feeds: [SimulatedFeed] = []
-  private(set) var samples: [(at: LocalTime, renderer: Int, frame: SimulatedFrame?)] = []
+  private(set) var samples: [(at: LocalTime, renderer: Int, value: Float?)] = []
   private var random: SplitMix64
   private let slowness: Double
   private var nextSample = LocalTime(nanoseconds: 1_000_000_000)
@@ -128,20 +128,12 @@ final class SimulatedFeed {
     let end: PlaybackTime
     switch form {
     case .samples:
-      let first = Double(next.frame(at: rate))
-      let samples = [Float](unsafeUninitializedCapacity: rate / 50 * 2) { samples, count in
-        for frame in 0..<rate / 50 {
-          samples[2 * frame] = value
-          samples[2 * frame + 1] = SimulatedFrame.tick((first + Double(frame)) / Double(rate))
-        }
-        count = rate / 50 * 2
-      }
+      let samples = [Float](repeating: value, count: rate / 50 * 2)
       let buffer = try AudioBuffer(samples, format: PCMFormat(sampleRate: rate), at: next)
       end = buffer.endTime
       renderer.enqueued(try renderer.queue.enqueue(buffer), until: end)
     case .packets:
-      let parts = [value, SimulatedFrame.tick(next.seconds), Float(rate)]
-      let bytes = parts.withUnsafeBytes { Array($0) }
+      let bytes = withUnsafeBytes(of: value) { Array($0) }
       let buffer = try CompressedBuffer(bytes, format: Self.format(rate), at: next)
       end = buffer.endTime
       renderer.enqueued(try renderer.queue.enqueue(buffer), until: end)
