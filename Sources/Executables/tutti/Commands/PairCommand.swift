@@ -21,7 +21,7 @@ struct PairCommand: ParsableCommand {
 
       Examples:
         tutti pair Kitchen                        asks for the PIN
-        tutti pair Kitchen --say-pin              the room says its PIN; then asks for it
+        tutti pair Kitchen --say-pin              the room says its PIN; asks for it
         tutti pair Kitchen --pin '1234 5671'
         tutti pair --at 192.168.1.20:7770         without discovery
       """)
