@@ -308,7 +308,8 @@ let package = Package(
     .executableTarget(
       name: "fake-house",
       dependencies: ["WebTestSupport", "House", "WebAPI", "WebServer", "Service"],
-      path: "Tests/API", exclude: ["far.py", "schemathesis.sh", "schemathesis.toml"], swiftSettings: strict),
+      path: "Tests/API", exclude: ["far.py", "schemathesis.sh", "schemathesis.toml"],
+      swiftSettings: strict),
     tests("WebServerTests", ["WebServer", "WebTestSupport", "TestSupport"]),
     tests(
       "WebAPITests",
