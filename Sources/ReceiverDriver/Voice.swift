@@ -14,7 +14,7 @@ struct Voice {
 
   /// The device must be open by then. A card that another program holds is not waited for: nobody listens any more.
   private static let openTimeout = Nanoseconds.seconds(5)
-  /// What the device holds when all is rendered.
+  /// The device still holds this much when all is rendered.
   private static let tail = Nanoseconds.seconds(1)
 
   let handover: Handover

@@ -1,6 +1,6 @@
 import Sender
 
-/// What is kept of a group, and how it goes back to it.
+/// Makes the record of a group that the disk keeps, and takes a group back to one.
 extension HouseGroup {
   package func record(as plan: HousePlan.Group) -> HouseRecord.Group {
     let status = player.status

@@ -1,7 +1,7 @@
 package import Sender
 import WireProtocol
 
-/// What a group's player has of a room.
+/// The ties between a group's player and a room.
 package enum RoomMembership: Hashable, Sendable {
   case joined(RoomID)
   /// Another sender has taken it.
@@ -74,7 +74,7 @@ extension HouseGroup {
     player.port.noteFree(number)
   }
 
-  /// Of rooms that discovery does not know nobody else says that they are free.
+  /// Nobody else says of rooms that discovery does not know that they are free.
   func takeBackUnseen() {
     for room in lost where !announced.contains(room) { takeBack(room) }
   }

@@ -2,9 +2,9 @@ import Sender
 
 /// The music that an input has interrupted that began by itself.
 struct InputVisit {
-  /// Of the input in the queue.
+  /// Identity of the input in the queue.
   var entry: Int
-  /// Whether it was not there before.
+  /// True if the queue did not have it before.
   var isNew: Bool
   var place: QueuePlace?
   var wasPlaying: Bool

@@ -4,7 +4,7 @@ package import WireProtocol
 
 /// The music that the process before has left.
 package struct LeftMusic {
-  /// What rooms may still play, by their groups.
+  /// Streams that rooms may still play, by their groups.
   package var streams: [String: StreamRecord]
   /// As `keepDeaths` said last, in this start of the machine.
   package var deaths: Int

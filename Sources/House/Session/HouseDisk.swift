@@ -1,6 +1,6 @@
 import Clock
 
-/// What was given to the disk, what it has, and who waits for it.
+/// Knows which record was given to the disk, which it has, and who waits for it.
 struct HouseDisk {
   /// A request that waits for the disk.
   enum Waiting {

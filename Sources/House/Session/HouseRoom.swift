@@ -19,7 +19,7 @@ package struct KnownRooms: Hashable, Sendable {
   func record(_ room: String) -> RoomRecord? { records.first { $0.id == room } }
 }
 
-/// What a household remembers of a room, and what it does there while the room plays in no group.
+/// The memory that a household has of a room, and its work there while the room plays in no group.
 struct HouseRoom {
   /// The settings that were heard last.
   var saved: HouseRecord.Room?
@@ -81,7 +81,7 @@ extension HouseSession {
     }
   }
 
-  /// Of a room that no player has, except for a moment.
+  /// Describes a room that no player has, except for a moment.
   private func state(ofUnjoined room: String, _ record: RoomRecord?) -> RoomState {
     switch record?.state {
     case .away, nil: return .away(detail: nil, nil)

@@ -30,7 +30,7 @@ extension HouseSession {
     package var inputs: [HouseState.Input]
     /// True if groups that played when the last process ended play on.
     package var resumes: Bool
-    /// Of the random orders of lists.
+    /// Seeds the random orders of lists.
     package var seed: UInt64
 
     package init(

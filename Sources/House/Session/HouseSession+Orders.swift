@@ -3,7 +3,7 @@ import Sender
 
 /// Carries out requests, through whatever door they come: the rules of a group are those of `HouseGroup`.
 extension HouseSession {
-  /// What was done, as far as it is known before the state is made.
+  /// The result of an order, as far as it is known before the state is made.
   struct Done {
     var group: String?
     var room: String?

@@ -2,7 +2,7 @@ import Sender
 
 /// Which group somebody means, and what is played or silenced there.
 extension HouseSession {
-  /// By its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
+  /// Finds a group by its name, its identity, or a room of it. Where nobody says which, all commands mean the same one.
   package func group(named name: String?) throws(Refusal) -> HouseGroup {
     if let name {
       guard let group = find(name) else {

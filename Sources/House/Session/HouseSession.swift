@@ -14,7 +14,7 @@ package final class HouseSession {
     didSet { for group in groups.values { noteSurroundings(of: group) } }
   }
   package internal(set) var groups: [String: HouseGroup] = [:]
-  /// What is remembered of rooms, and what is done with those that play in no group just now.
+  /// The rooms that are remembered, and the work with those that play in no group just now.
   var rooms: [String: HouseRoom] = [:]
   var known: KnownRooms
   var disk: HouseDisk

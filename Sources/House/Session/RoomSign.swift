@@ -2,7 +2,7 @@ import Clock
 import Sender
 import WireProtocol
 
-/// By which people find a room: three short tones where it is silent; where it plays, its music is away twice for a moment.
+/// Lets people find a room: it plays three short tones where it is silent; where it plays, its music is away twice for a moment.
 final class RoomSign {
   private enum Kind {
     /// Times at which it is muted or sounds again. In the end it is as it was.

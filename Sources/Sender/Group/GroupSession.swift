@@ -194,9 +194,9 @@ package struct GroupSession {
     while let news = rooms.nextNews(from: id, at: now) {
       switch news {
       case .welcomed(let id, let welcome):
-        let seam = lateSeam(for: welcome.held, at: now)?.sequence
-        rooms.with(id) { $0.connected?.seam = seam }
-        rooms.admit(id, telling: missed(by: welcome, at: now), at: now)
+        let seam = lateSeam(for: welcome.held, at: now)
+        rooms.with(id) { $0.connected?.seam = seam?.sequence }
+        rooms.admit(id, telling: missed(by: welcome, seam: seam?.from, at: now), at: now)
         if sendsDatagrams { rooms.with(id) { $0.connected?.livePath.told(at: now) } }
       case .flushed(let id, let time):
         let sequence = store.sequence(at: time)
@@ -207,16 +207,17 @@ package struct GroupSession {
     }
   }
 
-  /// Returns the messages for a room that has just come, or come back.
-  private func missed(by welcome: Welcome, at now: LocalTime) -> [ControlMessage] {
+  /// Returns the messages for a room that has just come, or come back. `seam` is its late seam, if it has one.
+  private func missed(
+    by welcome: Welcome, seam: MediaTime?, at now: LocalTime
+  ) -> [ControlMessage] {
     let held = welcome.held?.generation ?? 0
     let playhead = mediaTime(at: now)
     let cuts = timeline.cuts.filter {
       $0.generation > held && (welcome.held != nil || $0.from > playhead)
     }
-    let seam = lateSeam(for: welcome.held, at: now)
     var messages = cuts.map { cut in
-      let from = cut.generation == keeper.seam?.generation ? seam?.from ?? cut.from : cut.from
+      let from = cut.generation == keeper.seam?.generation ? seam ?? cut.from : cut.from
       return ControlMessage.flush(
         Flush(from: from, generation: cut.generation, isRamped: cut.isRamped))
     }
