@@ -38,7 +38,10 @@ public func tuttiRendererNew(
   _ sampleRate: Int32, _ channels: Int32, _ latency: Double
 ) -> OpaquePointer? {
   object { () throws(TuttiError) in
-    guard latency.isFinite else { throw .invalid("a latency is 0, or 0.01 to 2 seconds") }
+    // A longer one cannot be said as a duration.
+    guard (0...2).contains(latency) else {
+      throw .invalid("a latency is 0, or 0.01 to 2 seconds")
+    }
     let format = try PCMFormat(sampleRate: Int(sampleRate), channelCount: Int(channels))
     return Handle.make(try RendererObject(format, latency: latency))
   }
