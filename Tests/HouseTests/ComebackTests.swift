@@ -47,6 +47,21 @@ import WireProtocol
     #expect(comeback(house(isPlaying: false), after: nil).beginning.isEmpty)
   }
 
+  @Test(arguments: [(true, 30.0), (false, 110)])
+  func `rooms that have run dry are given the place that was chosen last`(
+    isChosen: Bool, seconds: Double
+  ) {
+    var record = Self.record
+    // The rooms had not said yet that they hold anything behind the cut.
+    let cut = MediaTime.zero + .seconds(isChosen ? 112 : 100)
+    record.cuts = [.init(generation: 2, from: cut, isRamped: true)]
+    record.beginning = .init(entry: 4, position: .seconds(30), start: .zero + .seconds(112))
+    let late = Comeback(
+      house(), after: LeftMusic(streams: ["a": record]),
+      at: LocalTime(nanoseconds: -3_000_000_000) + .seconds(200))
+    #expect(late.beginning.first?.place == QueuePlace(entry: 4, seconds: seconds))
+  }
+
   @Test func `what ends the program again and again is not gone on with`() {
     let left = LeftMusic(streams: ["a": Self.record], deaths: Resumption.deathLimit)
     #expect(Comeback(house(), after: left, at: LocalTime(nanoseconds: 0)).successions.isEmpty)

@@ -168,9 +168,12 @@ private struct SuccessionPlace {
     return start >= earliest ? start : start + StreamSuccession.commonFrames
   }
 
-  /// The entry and the position at which the rooms have run dry, or are now.
+  /// The entry and the position at which the rooms have run dry, or are now. What they lack before the place that was
+  /// chosen last was left.
   var outage: (Int, MediaDuration)? {
-    let time = isDry ? min(record.heldByOne, playhead) : playhead
+    let dry = isDry ? min(record.heldByOne, playhead) : playhead
+    let chosen = record.cuts.last { $0.isRamped }?.from
+    let time = max(dry, chosen ?? dry)
     if let beginning = record.beginning, time >= beginning.start {
       return (Int(clamping: beginning.entry), beginning.position)
     }
