@@ -54,6 +54,22 @@ import WireProtocol
     #expect(try streams(&lines).left.isEmpty && lines.isEmpty)
   }
 
+  @Test func `an answer waits for the file, and only for what it was to say`() throws {
+    var lines: [String] = []
+    let streams = try streams(&lines)
+    var answers: [Int] = []
+    streams.afterWriting { answers.append(0) }
+    streams.keep(Self.record, of: "a")
+    streams.afterWriting { answers.append(1) }
+    streams.keep(nil, of: "a")
+    streams.afterWriting { answers.append(2) }
+    #expect(answers == [0])
+    streams.wrote(1)
+    #expect(answers == [0, 1])
+    streams.endWaiting()
+    #expect(answers == [0, 1, 2])
+  }
+
   @Test func `a torn file is ignored with one line, wherever it ends`() throws {
     try keepOne()
     let bytes = try #require(try file.read(limit: 1 << 20))

@@ -49,6 +49,14 @@ extension HouseSession {
     /// Ends the music of these rooms, whatever group they are in; of all groups if it is nil.
     case silence([String]?)
 
+    /// True if other music, or another place in it, may sound afterwards; false if only loudness and the like may change.
+    package var movesMusic: Bool {
+      switch self {
+      case .order(.set), .order(.change), .order(.identify): false
+      case .order, .play, .silence: true
+      }
+    }
+
     var isEdit: Bool {
       switch self {
       case .order(let order): order.isEdit

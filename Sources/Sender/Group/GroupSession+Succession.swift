@@ -18,7 +18,10 @@ extension GroupSession {
 
   /// Returns what a record is told by that is not outdated; nil if there is nothing to take over.
   private func keptMark(at now: LocalTime) -> StreamKeeper.Mark? {
+    // While a place was chosen and is not cut to, the rooms play on what somebody has left: the next process begins at
+    // the choice, and not at their place.
     guard !isFinished, finishTime == nil, !isHalted, configuration.holdsAtCuts, live.item == nil,
+      !hasChoice,
       let first = timeline.segments.first, let last = timeline.segments.last, !isStopped(at: now),
       let anchor = timeline.anchors.last, let state = timeline.state.kept
     else { return nil }

@@ -71,7 +71,10 @@ package final class House: LoopMember {
     let seed: UInt64
     do {
       record = try HouseStore(path: settings.path, tell: tell).record
-      streams = try HouseStreams(path: settings.path, senderID: host.senderID, tell: tell)
+      streams = try HouseStreams(path: settings.path, senderID: host.senderID, tell: tell) {
+        number in
+        mailbox.post { house in house.streams.wrote(number) }
+      }
       writer = try HouseWriter(path: settings.path) { job, error in
         mailbox.post { house in house.wrote(job, error) }
       }
@@ -132,7 +135,9 @@ package final class House: LoopMember {
 
   private func perform(_ output: HouseSession.Output) {
     switch output {
-    case .answer(let id, let result): requests.take(id)?(result)
+    case .answer(let id, let result):
+      guard let (answer, awaitsStreams) = requests.take(id) else { return }
+      if awaitsStreams { streams.afterWriting { answer(result) } } else { answer(result) }
     case .save(let number, let record): writer.write((number, record))
     case .changed(let change): readers.tell(change)
     case .warning(let line): onWarning(line)
@@ -182,6 +187,7 @@ package final class House: LoopMember {
     }
     mailbox.close(in: self)
     handle(.end)
+    streams.endWaiting()
     for driver in ending + leaving { try driver.end() }
     try host.end()
   }
@@ -198,7 +204,7 @@ package final class House: LoopMember {
   func perform(
     _ request: HouseSession.Request, _ answer: @escaping (Result<Answer, Refusal>) -> Void
   ) {
-    handle(.request(requests.add(answer), request))
+    handle(.request(requests.add(answer, awaitsStreams: request.movesMusic), request))
   }
 
   /// Returns the state, after everybody was told of it.
@@ -266,16 +272,22 @@ extension HouseConfiguration.Input {
 
 /// Requests that were not answered yet.
 private struct OpenRequests {
-  private var answers: [RequestID: (Result<Answer, Refusal>) -> Void] = [:]
+  private typealias Open = (answer: (Result<Answer, Refusal>) -> Void, awaitsStreams: Bool)
+
+  private var answers: [RequestID: Open] = [:]
   private var count: UInt64 = 0
 
-  mutating func add(_ answer: @escaping (Result<Answer, Refusal>) -> Void) -> RequestID {
+  mutating func add(
+    _ answer: @escaping (Result<Answer, Refusal>) -> Void, awaitsStreams: Bool
+  ) -> RequestID {
     count += 1
-    answers[RequestID(count)] = answer
+    answers[RequestID(count)] = (answer, awaitsStreams)
     return RequestID(count)
   }
 
-  mutating func take(_ id: RequestID) -> ((Result<Answer, Refusal>) -> Void)? {
+  mutating func take(
+    _ id: RequestID
+  ) -> (answer: (Result<Answer, Refusal>) -> Void, awaitsStreams: Bool)? {
     answers.removeValue(forKey: id)
   }
 }

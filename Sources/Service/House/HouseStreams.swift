@@ -14,17 +14,34 @@ final class HouseStreams {
   private let senderID: Identifier
   /// Nil where the system does not say which start of the machine this is: then nothing is kept.
   private let boot: Identifier?
-  private let writer: NewestValueThread<[UInt8]>
+  private let writer: NewestValueThread<(number: UInt64, bytes: [UInt8])>
+  private var posted: UInt64 = 0
+  private var written: UInt64 = 0
+  /// Bodies that wait for the file of this number, or a later one.
+  private var waiting: [(number: UInt64, body: () -> Void)] = []
 
   /// - Parameters:
   ///   - path: of the household's tables, beside which it is kept.
   ///   - tell: gets one line about a file that is of no use.
-  init(path: String, senderID: Identifier, tell: (String) -> Void) throws(IOError) {
+  ///   - wrote: called on the writer's thread with the number of a file that is there; hand it to `wrote(_:)`.
+  init(
+    path: String, senderID: Identifier, tell: (String) -> Void,
+    wrote: @escaping @Sendable (UInt64) -> Void = { _ in }
+  ) throws(IOError) {
     let file = StateFile(path: path + ".streams")
     (self.file, self.senderID) = (file, senderID)
     boot = Self.boot
-    // Music plays on where the file cannot be written; the next process begins anew then.
-    writer = try NewestValueThread(name: "streams") { { try? file.keep($0) } }
+    writer = try NewestValueThread(name: "streams") {
+      { job in
+        do {
+          try file.keep(job.bytes)
+        } catch {
+          // Music plays on. The next process begins anew, instead of where this one was before.
+          try? file.remove()
+        }
+        wrote(job.number)
+      }
+    }
     if let problem = read() {
       tell("what rooms still play cannot be gone on with: \(file.path) \(problem)")
     }
@@ -69,8 +86,25 @@ final class HouseStreams {
   /// - Parameter record: nil if the group has nothing that could be gone on with.
   func keep(_ record: StreamRecord?, of group: String) {
     records[group] = record
-    if let bytes { writer.post(bytes) }
+    guard let bytes else { return }
+    posted += 1
+    writer.post((posted, bytes))
   }
+
+  /// Calls `body` once the file says all that was kept so far: the next process does not undo what was answered.
+  func afterWriting(_ body: @escaping () -> Void) {
+    if written >= posted { body() } else { waiting.append((posted, body)) }
+  }
+
+  func wrote(_ number: UInt64) {
+    written = max(written, number)
+    let done = waiting.filter { $0.number <= number }
+    waiting.removeAll { $0.number <= number }
+    for waiting in done { waiting.body() }
+  }
+
+  /// Lets nobody wait any longer.
+  func endWaiting() { wrote(posted) }
 
   private var bytes: [UInt8]? {
     guard let boot else { return nil }
