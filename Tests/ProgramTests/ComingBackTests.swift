@@ -8,13 +8,13 @@ import Testing
   @Test func `killed for five seconds, the daemon is not missed`() throws {
     try Comeback(seconds: 26).run(end: SIGKILL, for: 5)
   }
-
-  @Test func `an upgrade of the daemon is not heard`() throws {
-    try Comeback(seconds: 20).run(end: SIGHUP, for: 0)
-  }
 }
 
 @Suite struct ComingBackLongTests {
+  @Test func `an upgrade of the daemon is not heard`() throws {
+    try Comeback(seconds: 20).run(end: SIGHUP, for: 0)
+  }
+
   @Test(arguments: [20, 60]) func `killed for longer, the daemon is not missed`(
     seconds: Int
   ) throws {

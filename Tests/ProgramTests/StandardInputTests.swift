@@ -23,7 +23,7 @@ import Testing
     let player = try Program(
       "tutti", ["play", "-", next, "--at", receiver.address, "--state-dir", folder.file("player")],
       input: path)
-    let wave = Tone.wave(rate: 8_000, seconds: 60, channels: 1)
+    let wave = Tone.wave(rate: 32_000, seconds: 15, channels: 1)
     try writing.write(contentsOf: wave[..<300_000])
     try receiver.program.line(with: "playing")
     for process in try confinedChildren(of: player.process.processIdentifier) {
