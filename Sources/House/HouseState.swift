@@ -41,13 +41,17 @@ package struct HouseState: Codable, Hashable, Sendable {
   }
 
   package struct Server: Codable, Hashable, Sendable {
+    /// Identifier of the household's key, the same for as long as that is kept.
+    package var id: String
     package var name: String
     package var version: String
     /// Why nothing can be kept: no edit is done until it can be again.
     package var diskProblem: String?
     package private(set) var settings = SettingRanges()
 
-    package init(name: String, version: String) { (self.name, self.version) = (name, version) }
+    package init(id: String, name: String, version: String) {
+      (self.id, self.name, self.version) = (id, name, version)
+    }
   }
 
   package struct LibraryFigures: Codable, Hashable, Sendable {

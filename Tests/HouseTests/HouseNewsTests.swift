@@ -14,7 +14,7 @@ import WireProtocol
       effects: EffectsReport(Effects()),
       queue: .init(revision: 1, count: 2, index: 0, canUndo: nil))
     return HouseState(
-      revision: 0, nowMs: ms, server: .init(name: "s", version: "1"),
+      revision: 0, nowMs: ms, server: .init(id: "5a", name: "s", version: "1"),
       groups: [group],
       rooms: [.init(id: "a", name: "Kitchen", state: .playing, isPaired: true, isPresent: true)],
       library: .init())

@@ -87,7 +87,7 @@ final class SimulatedWorld: HousePlayers {
   private func start() throws {
     told = known
     session = try HouseSession(
-      .init(name: "study", version: "1", inputs: inputs, resumes: true, seed: 7),
+      .init(id: "5a", name: "study", version: "1", inputs: inputs, resumes: true, seed: 7),
       restoring: disk.record, knowing: known, players: self, at: now)
     session.handle(.start(deaths: deaths), at: now)
     settle()

@@ -15,7 +15,7 @@ import WireProtocol
   ) -> HouseState {
     HouseState(
       revision: 0, nowMs: second * 1_000,
-      server: .init(name: "s", version: "1"), groups: [],
+      server: .init(id: "5a", name: "s", version: "1"), groups: [],
       rooms: rooms.map { id, state, sync in
         var room = HouseState.Room(
           id: id, name: id, state: state, isPaired: true, isPresent: true)

@@ -57,7 +57,7 @@ class House:
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.favourites, self.plays = [], []
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
-        self.server = {"name": "study", "version": "1.0.0", "settings": SETTINGS}
+        self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "settings": SETTINGS}
         self.points, self.marks, self.noise = {}, [], {}
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()

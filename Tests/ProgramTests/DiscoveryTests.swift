@@ -45,6 +45,53 @@ import Testing
     #expect(try daemon.stop() == 0)
   }
 
+  @Test func `other programs find a household that the network can reach`() throws {
+    let bed = try AvahiBed(directory: folder.file("bed"))
+    try bed.startBus()
+    try bed.startDaemon()
+    let empty = try folder.write([], to: "empty.conf")
+    func daemon(_ name: String, _ options: String...) throws -> Program {
+      let daemon = try Program(
+        "tutti",
+        [
+          "serve", "--config", empty, "--port", "0", "--name", name, "--state-dir",
+          folder.file(name),
+        ]
+          + options, environment: bed.environment)
+      try daemon.line(with: "ready")
+      return daemon
+    }
+    let daemons = try [daemon("Cellar", "--listen", "127.0.0.1"), daemon("Attic")]
+    let found = try resolved("Attic", within: 30_000, in: bed)
+    #expect(found.contains("\"_tutti-house._tcp\"") && found.contains("\"Attic\""), "\(found)")
+    // Avahi answers about services of its own machine at once.
+    #expect(try resolved("Cellar", within: 1_000, in: bed) == "")
+    for daemon in daemons { #expect(try daemon.stop() == 0) }
+  }
+
+  /// Returns what Avahi says of a household; nothing if it does not find it in time.
+  private func resolved(_ name: String, within milliseconds: Int, in bed: AvahiBed) throws -> String
+  {
+    let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+    var said = ""
+    repeat {
+      let (process, output) = (Process(), Pipe())
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-send")
+      process.arguments =
+        [
+          "--system", "--print-reply", "--reply-timeout=\(milliseconds)",
+          "--dest=org.freedesktop.Avahi", "/", "org.freedesktop.Avahi.Server.ResolveService",
+        ] + ["int32:-1", "int32:-1", "string:\(name)", "string:_tutti-house._tcp", "string:local"]
+        + ["int32:-1", "uint32:0"]
+      process.environment = bed.environment
+      (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
+      try process.run()
+      said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+    } while said.isEmpty && ContinuousClock.now < deadline
+    return said
+  }
+
   @Test func `a receiver whose Avahi daemon hangs answers senders at once`() throws {
     let bed = try AvahiBed(directory: folder.file("bed"))
     try bed.startBus()

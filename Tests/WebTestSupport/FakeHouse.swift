@@ -40,7 +40,7 @@ package actor FakeHouse: HouseControl {
     let elapsed = ContinuousClock.now - start
     return HouseState(
       revision: revision, nowMs: elapsed / .milliseconds(1),
-      server: .init(name: "study </script>", version: "1.0.0"), groups: groups,
+      server: .init(id: "5a", name: "study </script>", version: "1.0.0"), groups: groups,
       rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")],
       library: .init(trackCount: 3, albumCount: 1))
   }

@@ -55,7 +55,7 @@ final class HouseProgram: LoopMember {
     access = try PageAccess(configuration, state: state)
     late = LateAnswers(waker: reactor.waker)
     surfaces = try HouseSurfaces(
-      configuration, state: state, house: house.client, access: access.house
+      configuration, id: host.senderID, state: state, house: house.client, access: access.house
     ) { line in Self.say(line, to: log) }
     if let media = surfaces.media { house.ask(media) }
     let client = house.client

@@ -1,3 +1,5 @@
+import ArgumentParser
+import AvahiDiscovery
 import Driver
 import Library
 import LinuxIO
@@ -20,9 +22,11 @@ final class HouseSurfaces {
   private let web: WebService
   /// Keeps the history of what was played.
   private let history: Task<Void, Never>?
+  /// Lets programs such as Home Assistant find the page; nil where the network cannot reach it.
+  private let presence: ServicePublisher?
 
   init(
-    _ configuration: HouseConfiguration, state: StateDirectory, house: HouseClient,
+    _ configuration: HouseConfiguration, id: Identifier, state: StateDirectory, house: HouseClient,
     access: HouseAccess, report: @escaping @Sendable (String) -> Void
   ) throws {
     let opened = Self.library(configuration, state, house, report)
@@ -51,6 +55,28 @@ final class HouseSurfaces {
       throw Failure(.unavailable, error.description)
     }
     port = web.port
+    presence =
+      configuration.isOnNetwork
+      ? Self.presence(name: name, id: id.hex, port: UInt16(clamping: web.port), report) : nil
+  }
+
+  /// Announces the page. A daemon that nobody can find plays all the same.
+  private static func presence(
+    name: String, id: String, port: UInt16, _ report: @escaping @Sendable (String) -> Void
+  ) -> ServicePublisher? {
+    do throws(DiscoveryError) {
+      let text = [TextPair("id", id), TextPair("version", TuttiCommand.configuration.version)]
+      return try ServicePublisher(
+        PublishedService(
+          name: name, type: "_tutti-house._tcp", port: port, text: text)
+      ) { event in
+        guard case .renamed(let wanted, let name) = event else { return }
+        report("another household is called \(wanted): this one is found as \(name)")
+      }
+    } catch {
+      report("the household cannot be found by other programs: \(error)")
+      return nil
+    }
   }
 
   func end() {
@@ -77,6 +103,13 @@ final class HouseSurfaces {
     }
   }
 
+}
+
+extension HouseConfiguration {
+  /// True if other machines can open the page.
+  fileprivate var isOnNetwork: Bool {
+    listen.isEmpty || listen.contains { SocketAddress(host: $0, port: 0)?.isLoopback != true }
+  }
 }
 
 extension HousePairing.Means {

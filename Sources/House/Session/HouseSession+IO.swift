@@ -24,6 +24,8 @@ package struct RequestID: Hashable, Sendable {
 
 extension HouseSession {
   package struct Configuration: Sendable {
+    /// Identifier of its key.
+    package var id: String
     package var name: String
     package var version: String
     /// Inputs with names, in the order of the configuration.
@@ -34,9 +36,10 @@ extension HouseSession {
     package var seed: UInt64
 
     package init(
-      name: String, version: String, inputs: [HouseState.Input], resumes: Bool, seed: UInt64
+      id: String, name: String, version: String, inputs: [HouseState.Input], resumes: Bool,
+      seed: UInt64
     ) {
-      (self.name, self.version, self.inputs) = (name, version, inputs)
+      (self.id, self.name, self.version, self.inputs) = (id, name, version, inputs)
       (self.resumes, self.seed) = (resumes, seed)
     }
   }

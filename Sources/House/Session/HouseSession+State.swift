@@ -9,7 +9,8 @@ extension HouseSession {
     let now = now
     let statuses = groups.mapValues(\.player.status)
     let rooms = roomIDs.map { room(id: $0, statuses, at: now) }
-    var server = HouseState.Server(name: configuration.name, version: configuration.version)
+    var server = HouseState.Server(
+      id: configuration.id, name: configuration.name, version: configuration.version)
     server.diskProblem = disk.problem
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,

@@ -85,8 +85,8 @@ package final class House: LoopMember {
     let players = HousePlayerMaker(host, settings, inputs)
     session = try HouseSession(
       .init(
-        name: settings.name, version: settings.version, inputs: settings.inputs.map(\.shown),
-        resumes: settings.resumes, seed: seed),
+        id: host.senderID.hex, name: settings.name, version: settings.version,
+        inputs: settings.inputs.map(\.shown), resumes: settings.resumes, seed: seed),
       restoring: record, knowing: KnownRooms(host.directory), players: players,
       after: LeftMusic(streams: streams.left, deaths: starts.deaths), at: HostClock.now)
     streams.claim(session.claims)
