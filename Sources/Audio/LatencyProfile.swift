@@ -39,6 +39,9 @@ package struct LatencyProfile: Hashable, Sendable {
   /// Channels that every room is rendered in, interleaved. Outputs make the card's own number of them.
   package static let renderedChannels = 2
 
+  /// Length of the ring of a clip's decoded frames: what may be rendered again, and as much ahead.
+  package static let clipRing = MediaDuration.milliseconds(1500)
+
   /// Minutes of music, which outages of minutes do not reach.
   package static let deep = LatencyProfile(
     startGrace: .seconds(2), keepAfter: .milliseconds(500), preroll: .milliseconds(100),

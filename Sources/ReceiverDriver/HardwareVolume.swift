@@ -67,6 +67,13 @@ final class HardwareVolume {
     return isSet ? (gain > 0 ? nil : 0) : gain
   }
 
+  /// Returns the gain that the renderer must apply to a clip: the card's control applies to it as well, and makes nothing
+  /// louder.
+  func gain(ofClip gain: Float) -> Float {
+    guard isSet, wish.gain > 0 else { return gain }
+    return min(1, gain / wish.gain)
+  }
+
   private func post() {
     wish.number += 1
     thread.post(wish)

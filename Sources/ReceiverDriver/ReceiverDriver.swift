@@ -60,7 +60,7 @@ package final class ReceiverDriver: LoopMember {
         profile: ReceiverSettings.profile, seed: try SystemRandom.number(),
         access: settings.access, whenBusy: settings.whenBusy, token: identity.token,
         arithmetic: SPAKE2(), cipher: DatagramSealing(), reopensDevice: choice.isSoundCard,
-        canSpeak: readPIN != nil),
+        canSpeak: readPIN != nil, playsClips: true),
       memory: identity.memory, trust: identity.trust)
   }
 
@@ -154,11 +154,16 @@ package final class ReceiverDriver: LoopMember {
         sampleRate: chain.description.sampleRate, channelCount: LatencyProfile.renderedChannels),
       commitHorizon: chain.description.traits.commitHorizon,
       writtenAhead: choice.writtenAhead(chain.description.traits))
-    handle(.deviceOpened(device, ring: chain.ring))
+    handle(.deviceOpened(device, ring: chain.ring, clips: chain.clips))
   }
 
   private func render(_ command: RenderCommand) {
-    guard case .gain(let gain) = command, let hardwareVolume else { return output.send(command) }
+    guard let hardwareVolume else { return output.send(command) }
+    if case .clip(var clip) = command {
+      clip.gain = hardwareVolume.gain(ofClip: clip.gain)
+      return output.send(.clip(clip))
+    }
+    guard case .gain(let gain) = command else { return output.send(command) }
     if let gain = hardwareVolume.gain(toReach: gain) { output.send(.gain(gain)) }
   }
 }

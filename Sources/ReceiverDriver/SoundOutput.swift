@@ -16,6 +16,8 @@ final class SoundOutput {
   struct Chain: Sendable {
     let description: DeviceDescription
     let ring: FrameRing
+    /// For what is mixed over the music.
+    let clips: FrameRing
     let commands: RenderQueue<RenderCommand>
     let reports: RenderQueue<RenderReport>
   }
@@ -196,6 +198,9 @@ final class SoundOutput {
       ring: FrameRing(
         minimumCapacity: ReceiverSettings.profile.frameRing.frames(at: device.sampleRate),
         channelCount: LatencyProfile.renderedChannels),
+      clips: FrameRing(
+        minimumCapacity: LatencyProfile.clipRing.frames(at: device.sampleRate),
+        channelCount: LatencyProfile.renderedChannels),
       commands: .commands(), reports: .reports())
   }
 }
@@ -212,7 +217,8 @@ extension ReceiverSettings.Output {
       handover.offer(chain)
       return Renderer(
         sampleRate: device.sampleRate, ring: chain.ring, commands: chain.commands,
-        reports: chain.reports, device: device.traits.clockClass, storedDrift: storedDrift)
+        reports: chain.reports, device: device.traits.clockClass, storedDrift: storedDrift,
+        clips: chain.clips)
     }
     switch self {
     case .soundCard(var settings, _):

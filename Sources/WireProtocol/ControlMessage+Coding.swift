@@ -28,6 +28,10 @@ extension ControlMessage {
     case MessageType.live: return try reader.liveStream().map(ControlMessage.live)
     case MessageType.liveReport:
       return try LiveReport(decoding: &reader).map(ControlMessage.liveReport)
+    case MessageType.clip: return .clip(try ClipOffer(decoding: &reader))
+    case MessageType.clipPiece: return .clipPiece(try ClipPiece(decoding: &reader))
+    case MessageType.clipTime: return .clipTime(try ClipTime(decoding: &reader))
+    case MessageType.clipState: return .clipState(try ClipState(decoding: &reader))
     case MessageType.codecs: return .codecs(try reader.codecs())
     case MessageType.goodbye: return .goodbye(try Goodbye(decoding: &reader))
     default: return nil
@@ -47,6 +51,10 @@ extension ControlMessage {
       case .nowPlaying(let announcement): announcement.encode(to: &writer)
       case .live(let stream): writer.liveStream(stream)
       case .liveReport(let report): report.encode(to: &writer)
+      case .clip(let offer): offer.encode(to: &writer)
+      case .clipPiece(let piece): piece.encode(to: &writer)
+      case .clipTime(let time): time.encode(to: &writer)
+      case .clipState(let state): state.encode(to: &writer)
       case .keepAlive: break
       case .welcome(let welcome): welcome.encode(to: &writer)
       case .refuse(let refusal): refusal.encode(to: &writer)
@@ -70,6 +78,10 @@ extension ControlMessage {
     case .nowPlaying: MessageType.nowPlaying
     case .live: MessageType.live
     case .liveReport: MessageType.liveReport
+    case .clip: MessageType.clip
+    case .clipPiece: MessageType.clipPiece
+    case .clipTime: MessageType.clipTime
+    case .clipState: MessageType.clipState
     case .keepAlive: MessageType.keepAlive
     case .welcome: MessageType.welcome
     case .refuse: MessageType.refuse

@@ -20,6 +20,11 @@ package enum ControlMessage: Hashable, Sendable {
   case nowPlaying(NowPlaying)
   /// The stream's packets come as datagrams from now on; nil if they no longer do.
   case live(LiveStream?)
+  /// Describes a short sound that is to be mixed over what plays.
+  case clip(ClipOffer)
+  case clipPiece(ClipPiece)
+  /// Says when a clip sounds, or that it does not.
+  case clipTime(ClipTime)
   /// The sender is alive; sent after a while without other messages.
   case keepAlive
 
@@ -40,6 +45,8 @@ package enum ControlMessage: Hashable, Sendable {
   case codecs([Codec])
   /// Reports how the packets of a live stream arrive.
   case liveReport(LiveReport)
+  /// Says how far this room is with a clip.
+  case clipState(ClipState)
 
   // From either.
   /// Ends the session, and says why.
@@ -126,11 +133,15 @@ package struct Welcome: Hashable, Sendable {
   package var held: HeldStream?
   /// Music of another sender, or of the same one before a restart, that this session has ended.
   package var dropped: DroppedStream?
+  /// True if the room mixes clips over what it plays.
+  package var playsClips: Bool
 
   package init(
     version: UInt16, receiverID: Identifier, name: String, model: String, capacity: Capacity,
-    codecs: [Codec], settings: RoomSettings, held: HeldStream?, dropped: DroppedStream? = nil
+    codecs: [Codec], settings: RoomSettings, held: HeldStream?, dropped: DroppedStream? = nil,
+    playsClips: Bool = false
   ) {
+    self.playsClips = playsClips
     self.dropped = dropped
     self.version = version
     self.receiverID = receiverID

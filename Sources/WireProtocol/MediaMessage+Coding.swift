@@ -56,7 +56,7 @@ extension MediaMessage {
 }
 
 extension StreamFormat {
-  fileprivate init(decoding reader: inout ByteReader) throws(DecodeError) {
+  init(decoding reader: inout ByteReader) throws(DecodeError) {
     let codecNumber = try reader.uint16("codec")
     guard let codec = Codec(rawValue: codecNumber) else {
       throw .outOfRange(field: "codec", value: Int64(codecNumber))
@@ -75,7 +75,7 @@ extension StreamFormat {
     self.init(codec: codec, audio: audio, sampleType: sampleType, configuration: configuration)
   }
 
-  fileprivate func encode(to writer: inout ByteWriter) {
+  func encode(to writer: inout ByteWriter) {
     writer.uint16(codec.rawValue)
     writer.uint32(UInt32(clamping: audio.sampleRate))
     writer.uint8(UInt8(clamping: audio.channelCount))

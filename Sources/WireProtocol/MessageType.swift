@@ -11,6 +11,9 @@ enum MessageType {
   static let streamVolume: UInt16 = 0x0007
   static let prove: UInt16 = 0x0008
   static let live: UInt16 = 0x0009
+  static let clip: UInt16 = 0x000a
+  static let clipPiece: UInt16 = 0x000b
+  static let clipTime: UInt16 = 0x000c
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102
@@ -20,6 +23,7 @@ enum MessageType {
   static let status: UInt16 = 0x0106
   static let codecs: UInt16 = 0x0107
   static let liveReport: UInt16 = 0x0108
+  static let clipState: UInt16 = 0x0109
 
   static let goodbye: UInt16 = 0x0201
 

@@ -42,6 +42,21 @@ package enum ProtocolLimits {
   package static let heldArtwork = 12 << 20
   /// Bytes of a piece: a link of 1 Mbit/s has sent it within 130 ms, and music never waits long behind one.
   package static let artworkPiece = 16 * 1024
+  /// Bytes of a clip: a minute of speech in Opus has a third of that.
+  package static let clip = 1 << 20
+  /// Longer announcements are no announcements.
+  package static let clipSpan = MediaDuration.seconds(60)
+  /// Bytes of a piece of a clip, and of those on their way that the room has not acknowledged: a link of 1 Mbit/s has sent
+  /// them within half a second, and a flush never waits longer behind them.
+  package static let clipPiece = 16 * 1024
+  package static let clipWindow = 64 * 1024
+  /// Clips that a receiver holds: one that sounds, one that follows, and two of a sender that has changed its mind.
+  package static let heldClips = 4
+  /// Nanoseconds: a longer one would be heard as a fade.
+  package static let clipRamp: ClosedRange<Int64> = 0...2_000_000_000
+  /// A room waits this long for the pieces and the time of a clip, and a clip begins no later than this after its time was
+  /// told.
+  package static let clipWait = Nanoseconds.seconds(60)
   /// Bytes: the largest header in use, Vorbis's code books, fits; FLAC needs 34 and Opus at most 276.
   package static let decoderConfiguration = 8 * 1024
   /// Codecs that a receiver may list.

@@ -46,9 +46,11 @@ extension Hello {
 }
 
 extension Welcome {
+  private static let playsClipsFlag: UInt16 = 1
+
   init(decoding reader: inout ByteReader) throws(DecodeError) {
     let version = try reader.uint16("version")
-    try reader.skip(2, "reserved")
+    let abilities = try reader.uint16("abilities")
     let receiverID = try reader.identifier("receiver id")
     let bytes = try reader.uint64(in: ProtocolLimits.count, "capacity in bytes")
     let flicks = try reader.int64(in: ProtocolLimits.mediaTime, "capacity in flicks")
@@ -60,12 +62,13 @@ extension Welcome {
       capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
       codecs: try reader.codecs(), settings: settings,
       held: try HeldStream(decodingOptional: &reader),
-      dropped: try DroppedStream(decodingOptional: &reader))
+      dropped: try DroppedStream(decodingOptional: &reader),
+      playsClips: abilities & Self.playsClipsFlag != 0)
   }
 
   func encode(to writer: inout ByteWriter) {
     writer.uint16(version)
-    writer.zeros(2)
+    writer.uint16(playsClips ? Self.playsClipsFlag : 0)
     writer.bytes(receiverID.bytes)
     writer.uint64(capacity.bytes, clampedTo: ProtocolLimits.count)
     writer.int64(capacity.duration.flicks, clampedTo: ProtocolLimits.mediaTime)

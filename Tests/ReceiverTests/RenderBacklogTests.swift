@@ -41,6 +41,8 @@ import Testing
     case .gain(let gain): "gain \(gain)"
     case .delay(let delay): "delay \(delay.count)"
     case .channelMap(let left, _): "map \(left.left)"
+    case .clip(let clip): "clip \(clip.number)"
+    case .endClip(let number): "end of clip \(number)"
     }
   }
 
@@ -90,6 +92,17 @@ import Testing
       ])
   }
 
+  @Test mutating func `the newest clip is kept, and the ends of four`() {
+    for number: UInt32 in 1...6 {
+      backlog.append(.clip(TestRoom.clip(number, frames: 1, atDevice: 0)))
+      if number < 6 { backlog.append(.endClip(number)) }
+    }
+    #expect(
+      drain() == [
+        "end of clip 2", "end of clip 3", "end of clip 4", "end of clip 5", "clip 6",
+      ])
+  }
+
   @Test mutating func `what finds no room is handed over later, in order`() {
     backlog.append(.gain(1))
     backlog.append(anchor(1))
@@ -106,6 +119,8 @@ import Testing
         anchor(Int64(turn)), .forgetSchedule, anchor(Int64(turn)), .end(at: .zero), .gain(1),
         .delay(.zero), clock(0, isStep: false), .cut(from: .zero, generation: 1, isRamped: false),
         .channelMap(left: .init(left: 1, right: 0), right: .init(left: 0, right: 1)),
+        .clip(TestRoom.clip(UInt32(turn), frames: 1, atDevice: 0)), .endClip(UInt32(turn)),
+        .clip(TestRoom.clip(UInt32(turn), frames: 1, atDevice: 0)),
       ] {
         backlog.append(command)
         #expect(backlog.count <= RenderBacklog.limit)

@@ -42,7 +42,8 @@ struct TestReceiver {
         receiverID: .counting(from: 9), name: "Kitchen", model: "test", capacity: capacity,
         codecs: codecs, remainingCodecs: { remaining }, makeDecoder: makeDecoder,
         idleTime: .seconds(5), seed: 1, access: access, whenBusy: whenBusy, token: token,
-        arithmetic: FakeArithmetic(), cipher: FakeCipher(), canSpeak: canSpeak),
+        arithmetic: FakeArithmetic(), cipher: FakeCipher(), canSpeak: canSpeak,
+        playsClips: true),
       memory: memory, trust: trust)
   }
 
@@ -261,7 +262,8 @@ struct TestReceiver {
     handle(
       .deviceOpened(
         OutputDevice(format: format, commitHorizon: .milliseconds(50)),
-        ring: FrameRing(minimumCapacity: 2 * rate, channelCount: 2)))
+        ring: FrameRing(minimumCapacity: 2 * rate, channelCount: 2),
+        clips: FrameRing(minimumCapacity: 3 * rate / 2, channelCount: 2)))
   }
 
   private mutating func answer(_ bytes: [UInt8]) {

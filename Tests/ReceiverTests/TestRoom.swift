@@ -22,6 +22,8 @@ final class TestRoom {
 
   private var renderer: Renderer
   private var writer: FrameRingWriter
+  private var clipWriter: FrameRingWriter
+  private var clipBacklog: [(next: Int64, end: Int64, number: UInt32)] = []
   let commands = RenderQueue<RenderCommand>.commands()
   let reports = RenderQueue<RenderReport>.reports()
   private(set) var lastReport = RenderReport()
@@ -39,9 +41,11 @@ final class TestRoom {
   init(ringFrames: Int = 1 << 15, estimate: ClockEstimate? = TestRoom.estimate()) {
     let ring = FrameRing(minimumCapacity: ringFrames, channelCount: channels)
     writer = FrameRingWriter(ring)
+    let clipRing = FrameRing(minimumCapacity: 3 * Self.rate / 2, channelCount: channels)
+    clipWriter = FrameRingWriter(clipRing)
     renderer = Renderer(
       sampleRate: Self.rate, ring: ring, commands: commands, reports: reports, device: .fine,
-      storedDrift: 0)
+      storedDrift: 0, clips: clipRing)
     if let estimate { send(.clock(estimate, isStep: false)) }
   }
 
@@ -84,6 +88,37 @@ final class TestRoom {
   /// Writes these frames to the ring as soon as there is space.
   func feed(_ frames: Range<Int64>, generation: UInt32 = 1) {
     backlog.append((frames.lowerBound, frames.upperBound, generation))
+  }
+
+  /// Writes a clip to its ring as soon as there is space: it is 0.01 of its number in the channel of the generation.
+  func feedClip(_ number: UInt32, frames: Int64) {
+    let from = Int64(number) * Self.clipPlace
+    clipBacklog.append((from, from + frames, number))
+  }
+
+  /// Of clips, in stream frames of the clips' own.
+  private static let clipPlace: Int64 = 61 * Int64(rate)
+
+  /// A clip that begins when the card is at this frame, at full volume; the music below it is at a quarter.
+  static func clip(_ number: UInt32, frames: Int64, atDevice device: Int) -> RenderedClip {
+    let from = Int64(number) * clipPlace
+    return RenderedClip(
+      number: number, from: mediaTime(ofFrame: from), until: mediaTime(ofFrame: from + frames),
+      begins: groupTime(ofDevice: device), ends: groupTime(ofDevice: device + Int(frames)),
+      gain: 1, musicGain: 0.25, ramp: .milliseconds(200))
+  }
+
+  /// The number of the clip that is heard, times its gain, if the music below it has generation 1.
+  func heardClip(_ frame: Int) -> Double {
+    let gain = Double(samples[frame * channels + 2])
+    return (Double(samples[frame * channels + 1]) - gain / 10) * 100
+  }
+
+  /// Frames of clips that found no space yet.
+  var waitingClipFrames: Int64 { clipBacklog.reduce(0) { $0 + $1.end - $1.next } }
+
+  func samples(_ frames: Range<Int>) -> [Float] {
+    Array(samples[frames.lowerBound * channels..<frames.upperBound * channels])
   }
 
   /// Plays until the card is at `frame`, in turns of a period.
@@ -152,7 +187,23 @@ final class TestRoom {
     }
   }
 
+  private func writeClips() {
+    while let clip = clipBacklog.first {
+      let count = Int(min(clip.end - clip.next, 4096))
+      let frame: [Float] = [0, Float(clip.number) / 100, 0]
+      let frames = [Float]((0..<count).map { _ in frame }.joined())
+      let written = clipWriter.write(frames.span, at: clip.next, generation: clip.number)
+      clipBacklog[0].next += Int64(written)
+      if clipBacklog[0].next == clip.end {
+        clipBacklog.removeFirst()
+      } else if written < count {
+        return
+      }
+    }
+  }
+
   private func writeBacklog() {
+    writeClips()
     while let run = backlog.first {
       let end = min(run.end, run.next + 4096)
       let frames: [Float] = (run.next..<end).flatMap { frame -> [Float] in

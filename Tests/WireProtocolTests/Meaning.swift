@@ -62,7 +62,7 @@ enum Meaning: Hashable {
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
   static let all: [(name: String, value: Meaning)] =
-    session + playing + media + pairing + time + live + journal
+    session + playing + media + pairing + time + live + clips + journal
 
   private static let session: [(name: String, value: Meaning)] = [
     (
@@ -91,7 +91,8 @@ enum Meaning: Hashable {
             capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)),
             codecs: [.pcm, .flac, .opus],
             settings: RoomSettings(volume: 800, isMuted: true, delay: .zero, channelMap: .stereo),
-            held: HeldStream(generation: 2, nextSequence: 300, from: seconds(61)))))
+            held: HeldStream(generation: 2, nextSequence: 300, from: seconds(61)),
+            playsClips: true)))
     ),
     (
       "control.welcome.dropped",
@@ -295,7 +296,7 @@ enum Meaning: Hashable {
     }
   }
 
-  private static func counting(from first: UInt8, _ count: UInt8) -> [UInt8] {
+  static func counting(from first: UInt8, _ count: UInt8) -> [UInt8] {
     (0..<count).map { first + $0 }
   }
 

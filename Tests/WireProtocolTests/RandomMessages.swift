@@ -25,6 +25,20 @@ extension SplitMix64 {
           received: pick(0...UInt32.max), recovered: pick(0...UInt32.max),
           concealed: pick(0...UInt32.max),
           leastMargin: Nanoseconds(pick(ProtocolLimits.difference)))),
+      .clip(
+        ClipOffer(
+          number: pick(0...UInt32.max), byteCount: Int(pick(1...UInt32(ProtocolLimits.clip))),
+          volume: element([nil, pick(1...1000)]), musicVolume: pick(ProtocolLimits.volume),
+          ramp: Nanoseconds(pick(ProtocolLimits.clipRamp)), format: format())),
+      .clipPiece(
+        ClipPiece(
+          number: pick(0...UInt32.max), offset: Int(pick(0...UInt32(ProtocolLimits.clip))),
+          bytes: bytes(Int(pick(1...UInt32(300)))))),
+      .clipTime(ClipTime(number: pick(0...UInt32.max), begins: element([nil, groupTime()]))),
+      .clipState(
+        ClipState(
+          number: pick(0...UInt32.max), received: Int(pick(0...UInt32(ProtocolLimits.clip))),
+          stage: element(ClipState.Stage.allCases), detail: text(atMost: 256))),
       .codecs(Array(Codec.allCases.shuffled(using: &self).prefix(pick(0...9)))),
       .goodbye(
         Goodbye(reason: element(Goodbye.Reason.allCases), detail: text(atMost: 256))),

@@ -82,6 +82,13 @@ import WireProtocol
     "picture": bytes(ProtocolLimits.artwork),
     "pictures a receiver holds": "\(ProtocolLimits.heldArtwork >> 20) MiB",
     "piece of a picture": bytes(ProtocolLimits.artworkPiece),
+    "clip": bytes(ProtocolLimits.clip),
+    "length of a clip": Specification.span(
+      nanoseconds: Nanoseconds(ProtocolLimits.clipSpan).count),
+    "piece of a clip": bytes(ProtocolLimits.clipPiece),
+    "pieces of clips on their way": bytes(ProtocolLimits.clipWindow),
+    "clips a receiver holds": "\(ProtocolLimits.heldClips)",
+    "ramp of a clip": Specification.span(nanoseconds: ProtocolLimits.clipRamp.upperBound),
     "media time": "0 to \(power(ProtocolLimits.mediaTime.upperBound)) flicks",
     "group and local time": "±\(power(ProtocolLimits.clockTime.upperBound)) ns",
     "byte and packet counts": power(Int64(ProtocolLimits.count.upperBound)),

@@ -21,10 +21,13 @@ struct Playout {
     case corrupt(reason: String, total: UInt32)
     case late(by: Nanoseconds, total: UInt32)
     case nowPlaying(SoundingItem?)
+    case clipState(ClipState)
     /// No decoder could be made for this codec, although the room had offered it.
     case undecodable(Codec, CodecError)
   }
 
+  /// What is mixed over the stream.
+  var clips: ClipShelf
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds
   private let profile: LatencyProfile
@@ -40,7 +43,7 @@ struct Playout {
   private var device = DeviceSlot()
   private var figures = StreamFigures()
   private var announcedEnd: MediaTime?
-  private var lastAdvance = LocalTime(nanoseconds: 0)
+  private(set) var lastAdvance = LocalTime(nanoseconds: 0)
 
   init(
     capacity: Capacity, makeDecoder: @escaping DecodeStage.MakeDecoder, idleTime: Nanoseconds,
@@ -51,6 +54,7 @@ struct Playout {
     buffer = PlayoutBuffer(capacity: capacity)
     decoding = DecodeAhead(profile)
     self.makeDecoder = makeDecoder
+    clips = ClipShelf(makeDecoder: makeDecoder)
     self.idleTime = idleTime
   }
 
@@ -85,6 +89,7 @@ struct Playout {
 
   /// True if nothing plays or is about to, so that the clock can be asked less often.
   func isIdle(at now: LocalTime) -> Bool {
+    guard clips.isEmpty else { return false }
     if schedule.anchors.isEmpty { return buffer.bufferedUntil == nil }
     return schedule.hasStoodStill(for: Self.restTime, at: now)
   }
@@ -186,7 +191,7 @@ struct Playout {
 
   /// Forgets the stream, because the sender changes or the session ends.
   mutating func removeAll() -> [Step] {
-    let steps = [.render(.forgetSchedule)] + supersedeGenerations()
+    let steps = [.render(.forgetSchedule)] + clips.removeAll() + supersedeGenerations()
     buffer.removeAll()
     board.removeAll()
     schedule.forget()
@@ -221,7 +226,11 @@ struct Playout {
   /// Returns the render thread's number for a generation of this stream.
   func renderGeneration(_ generation: UInt32) -> UInt32 { generations.number(of: generation) }
 
-  mutating func opened(_ device: OutputDevice, ring: FrameRing) {
+  mutating func opened(_ device: OutputDevice, ring: FrameRing, clips clipRing: FrameRing? = nil) {
+    if let clipRing {
+      clips.opened(
+        clipRing, device.format, groupTime: schedule.time(at: lastAdvance))
+    }
     self.device.opened(
       device, DecodeStage(makeDecoder: makeDecoder, ring: ring, device: device.format))
     self.device.stage?.conceals = live != nil
@@ -234,6 +243,7 @@ struct Playout {
   func commandsForNewDevice() -> [RenderCommand] {
     let end = announcedEnd.map { [RenderCommand.end(at: $0)] } ?? []
     return generations.commands + schedule.anchors.map { .anchor($0) } + end
+      + clips.commandsForNewDevice
   }
 
   mutating func lostDevice(_ reason: String) { device.lost(reason) }
@@ -259,6 +269,7 @@ struct Playout {
     workDevice(hasSession: hasSession, at: now, &steps)
     if mayDecode { decodeAhead(at: now, &steps) } else { decoding.hasMore = true }
     announceEnd(&steps)
+    advanceClips(to: now, isLocked: clock != nil, &steps)
     if let change = board.advance(to: heard(at: now)) { steps.append(.nowPlaying(change.item)) }
     if let playhead = playhead(at: now) { buffer.release(before: playhead - profile.keepAfter) }
     if let late = figures.takeLate() { steps.append(late) }
@@ -266,11 +277,11 @@ struct Playout {
   }
 
   var nextDeadline: LocalTime? {
-    if decoding.hasMore { return lastAdvance }
+    if decoding.hasMore || clips.hasMore { return lastAdvance }
     // Without the device, time still matters: the stream may end, and then nobody needs the device.
-    guard !device.isClosed else { return nil }
+    guard !device.isClosed else { return clips.nextDeadline }
     // All rooms may be waiting for this room's card, whose progress does not wake the session.
-    let awaitsCard = device.isSettling && buffer.bufferedUntil != nil
+    let awaitsCard = device.isSettling && (buffer.bufferedUntil != nil || !clips.isEmpty)
     return lastAdvance + (awaitsCard ? Self.settlingInterval : RoomSchedule.clockInterval)
   }
 
@@ -278,14 +289,21 @@ struct Playout {
 
   /// Closes and opens the device. Reopening takes two steps.
   private mutating func workDevice(hasSession: Bool, at now: LocalTime, _ steps: inout [Step]) {
-    let rate = buffer.upcoming?.format.audio.sampleRate ?? live?.sampleRate
-    let isNeeded = hasSession && rate != nil || isSounding(at: now)
+    let music = buffer.upcoming?.format.audio.sampleRate ?? live?.sampleRate
+    let rate = music ?? clips.sampleRate
+    let isNeeded = hasSession && music != nil || !clips.isEmpty || isSounding(at: now)
     let wanted = live.map { LatencyProfile.live(latency: $0.latency) } ?? profile
     for _ in 0..<2 {
       let step = device.work(
         isNeeded: isNeeded, rate: rate, wanted, reopens: reopensDevice, idleTime: idleTime, at: now)
       if let step { steps.append(step) }
     }
+    if device.stage == nil { clips.closed() }
+  }
+
+  private mutating func advanceClips(to now: LocalTime, isLocked: Bool, _ steps: inout [Step]) {
+    let isReady = isLocked && device.stage != nil && !device.isSettling
+    steps += clips.advance(to: now, isReady: isReady, trouble: device.lossReason)
   }
 
   private mutating func decodeAhead(at now: LocalTime, _ steps: inout [Step]) {

@@ -15,7 +15,7 @@ struct RoomSchedule {
   var isKnown: Bool { estimate != nil && !anchors.isEmpty }
 
   /// Returns the group time whose sound this room plays at `now`.
-  private func time(at now: LocalTime) -> GroupTime? {
+  func time(at now: LocalTime) -> GroupTime? {
     estimate.map { $0.groupTime(of: now) - delay }
   }
 

@@ -109,6 +109,10 @@ extension PlayoutCursor {
     history.removeAll()
   }
 
+  /// Moves on in silence, with nothing to render again: for a cursor that has nothing to follow.
+  @_noLocks @_noAllocation
+  package mutating func stayIdle(until frame: Int64) { restart(at: frame) }
+
   /// Restarts at `frame`: the card plays from there on, at a time that is not known yet.
   @_noLocks @_noAllocation
   package mutating func deviceRestarted(at frame: Int64) {

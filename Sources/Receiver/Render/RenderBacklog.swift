@@ -1,12 +1,15 @@
 import Clock
+import WireProtocol
 
 /// Keeps commands that found the queue to the render thread full, until that runs again. Drops commands that a later
 /// one makes obsolete, so that it never holds more than `limit`, whatever a sender says and however often.
 package struct RenderBacklog: Sendable {
   /// Cuts that the render thread can have to make: docs/protocol/flush.md.
   static let cutLimit = 4
-  /// The anchors, the cuts, and one each of the six other kinds.
-  package static let limit = Anchors.limit + cutLimit + 6
+  /// Clips whose end must be told.
+  static let clipLimit = ProtocolLimits.heldClips
+  /// The anchors, the cuts, the ends of clips, and one each of the seven other kinds.
+  package static let limit = Anchors.limit + cutLimit + clipLimit + 7
 
   /// In the order in which the render thread must take them.
   private var commands: [RenderCommand] = []
@@ -34,14 +37,19 @@ package struct RenderBacklog: Sendable {
     case .anchor(let anchor):
       commands.removeAll { $0.anchor.map(anchor.replaces) ?? false }
       removeFirst(ifThereAre: Anchors.limit) { $0.anchor != nil }
+    case .endClip(let number):
+      commands.removeAll { if case .clip(let clip) = $0 { clip.number == number } else { false } }
+      removeFirst(ifThereAre: Self.clipLimit) { $0.kind == command.kind }
     case .cut: removeFirst(ifThereAre: Self.cutLimit) { $0.kind == command.kind }
     case .forgetSchedule:
-      commands.removeAll { $0.anchor != nil || $0.kind == .clock || $0.kind == command.kind }
+      commands.removeAll {
+        $0.anchor != nil || $0.kind == .clock || $0.kind == .clip || $0.kind == command.kind
+      }
     case .clock(let estimate, let isStep):
       let hasStep = commands.contains { if case .clock(_, true) = $0 { true } else { false } }
       commands.removeAll { $0.kind == command.kind }
       return .clock(estimate, isStep: isStep || hasStep)
-    case .end, .gain, .delay, .channelMap: commands.removeAll { $0.kind == command.kind }
+    case .end, .gain, .delay, .channelMap, .clip: commands.removeAll { $0.kind == command.kind }
     }
     return command
   }
@@ -57,7 +65,9 @@ package struct RenderBacklog: Sendable {
 }
 
 extension RenderCommand {
-  fileprivate enum Kind { case anchor, forgetSchedule, clock, cut, end, gain, delay, channelMap }
+  fileprivate enum Kind {
+    case anchor, forgetSchedule, clock, cut, end, gain, delay, channelMap, clip, endClip
+  }
 
   fileprivate var kind: Kind {
     switch self {
@@ -69,6 +79,8 @@ extension RenderCommand {
     case .gain: .gain
     case .delay: .delay
     case .channelMap: .channelMap
+    case .clip: .clip
+    case .endClip: .endClip
     }
   }
 

@@ -20,6 +20,10 @@ package enum RenderCommand: Sendable {
   /// The room's delay; positive sounds later.
   case delay(Nanoseconds)
   case channelMap(left: ChannelMix, right: ChannelMix)
+  /// Mixes a clip over what plays; it ends one whose time is not over.
+  case clip(RenderedClip)
+  /// Ends the clip of this number if it sounds, and drops its frames and those of all clips before it.
+  case endClip(UInt32)
 }
 
 /// A report of the render thread, sent about twenty times a second.

@@ -7,6 +7,7 @@ package struct Renderer: ~Copyable {
   private var cursor: PlayoutCursor
   private var sampler: FrameSampler
   private var mix: OutputMix
+  private var clips: ClipTrack
   private let commands: RenderCommandReader
   private let reports: RenderReportWriter
   private let channelCount: Int
@@ -28,16 +29,22 @@ package struct Renderer: ~Copyable {
   private var report = RenderReport()
 
   /// `sampleRate` is the device's, in Hz. The ring has as many channels as the device and holds frames of that rate.
-  /// The renderer is the only consumer of the ring and the commands, and the only producer of reports.
+  /// The renderer is the only consumer of the rings and the commands, and the only producer of reports. `clips` is a
+  /// ring like the other one, for what is mixed over the music.
   package init(
     sampleRate: Int, ring: FrameRing, commands: RenderQueue<RenderCommand>,
-    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?
+    reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?,
+    clips: FrameRing? = nil
   ) {
     cursor = PlayoutCursor(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
     sampler = FrameSampler(
       ring: ring, sampleRate: sampleRate, fadeFrames: Int(cursor.fadeFrames),
       rewindFrames: Int(cursor.rewindFrames))
     mix = OutputMix(sampleRate: sampleRate, channelCount: ring.channelCount)
+    self.clips = ClipTrack(
+      sampleRate: sampleRate,
+      ring: clips ?? FrameRing(minimumCapacity: 0, channelCount: ring.channelCount),
+      device: device, storedDrift: storedDrift)
     self.commands = RenderCommandReader(commands)
     self.reports = RenderReportWriter(reports)
     channelCount = ring.channelCount
@@ -54,6 +61,7 @@ package struct Renderer: ~Copyable {
       if run.isBeginning { finishLateCut() }
       unsafe renderRun(run, into: place)
       unsafe mix.apply(to: place, at: run.first, frames: run.count)
+      unsafe clips.mix(into: place, at: run.first, frames: run.count)
       done += run.count
     }
     endTurn()
@@ -82,6 +90,7 @@ package struct Renderer: ~Copyable {
   private mutating func beginTurn() {
     sampler.reader.update()
     applyCuts()
+    clips.follow(cursor)
   }
 
   @_noLocks @_noAllocation
@@ -89,6 +98,7 @@ package struct Renderer: ~Copyable {
     guard cursor.next >= nextReport else { return }
     nextReport = cursor.next + cursor.grid.sampleRate / 20
     releaseFrames()
+    clips.tidy()
     sendReport()
   }
 
@@ -99,6 +109,7 @@ package struct Renderer: ~Copyable {
     nextReport = min(nextReport, frame.index)
     cursor.rewind(to: frame.index)
     sampler.rewind(to: frame.index)
+    clips.rewind(to: frame.index)
   }
 
   /// Takes an observation: at `time`, give or take `uncertainty`, `frame` was about to be heard.
@@ -124,6 +135,7 @@ package struct Renderer: ~Copyable {
     if cursor.next > 0 { report.underruns &+= 1 }
     cursor.deviceRestarted(at: frame.index)
     sampler.restart()
+    clips.deviceRestarted(at: frame.index)
     nextReport = frame.index
     gaps.removeAll()
   }
@@ -179,6 +191,7 @@ extension Renderer {
   @_noLocks @_noAllocation
   package mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
     self.now = now
+    clips.follow(cursor)
     var firstWrong = cursor.next
     while let command = commands.next() {
       firstWrong = min(firstWrong, take(command))
@@ -228,8 +241,10 @@ extension Renderer {
       awaitsAnchor = false
       return cursor.schedule(anchor)
     case .forgetSchedule:
+      clips.forget()
       return cursor.forgetSchedule()
     case .clock(let estimate, let isStep):
+      clips.adopt(estimate, isStep: isStep)
       return cursor.adopt(estimate, isStep: isStep)
     case .cut(let from, let generation, let isRamped):
       return takeCut(
@@ -244,6 +259,10 @@ extension Renderer {
       return cursor.setDelay(delay)
     case .channelMap(let left, let right):
       return mix.setMap(left: left, right: right) ? cursor.oldestFrame : cursor.next
+    case .clip(let clip):
+      return clips.begin(clip, oldest: cursor.oldestFrame)
+    case .endClip(let number):
+      return clips.end(number, oldest: cursor.oldestFrame)
     }
     return cursor.next
   }

@@ -28,7 +28,7 @@ extension StreamVolume {
   var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
 }
 
-private func perceivedGain(volume: UInt16, isMuted: Bool) -> Float {
+func perceivedGain(volume: UInt16, isMuted: Bool) -> Float {
   if isMuted { return 0 }
   let share = Float(volume) / 1000
   return share * share * share

@@ -33,6 +33,8 @@ extension ReceiverSession {
     package var arithmetic: (any PairingArithmetic)?
     /// True if the driver can say the PIN aloud.
     package var canSpeak: Bool
+    /// True if the driver gives each device a ring for clips.
+    package var playsClips: Bool
 
     package init(
       receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
@@ -41,8 +43,9 @@ extension ReceiverSession {
       figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64,
       access: AccessPolicy = .paired, whenBusy: BusyPolicy = .refuse, token: [UInt8]? = nil,
       arithmetic: (any PairingArithmetic)? = nil, cipher: (any DatagramCipher)? = nil,
-      reopensDevice: Bool = true, canSpeak: Bool = false
+      reopensDevice: Bool = true, canSpeak: Bool = false, playsClips: Bool = false
     ) {
+      self.playsClips = playsClips
       self.canSpeak = canSpeak
       self.cipher = cipher
       self.reopensDevice = reopensDevice

@@ -237,7 +237,7 @@ extension ReceiverSession {
       version: ProtocolVersion.newest, receiverID: configuration.receiverID,
       name: configuration.name, model: configuration.model, capacity: configuration.capacity,
       codecs: codecs.listed, settings: memory.settings,
-      held: playout.held, dropped: dropped)
+      held: playout.held, dropped: dropped, playsClips: configuration.playsClips)
   }
 
   mutating func withdraw(_ codec: Codec, because error: CodecError) {
@@ -251,6 +251,7 @@ extension ReceiverSession {
     guard let ended = link else { return }
     link = nil
     if let media = ended.media { outputs.append(.close(media)) }
+    perform(playout.clips.senderGone())
     rememberDrift()
     if playout.held != nil {
       tenancy = .held(for: .init(owner: RoomOwner(ended.hello), until: now + Tenancy.heldTime))
@@ -312,6 +313,12 @@ extension ReceiverSession {
       applySettings()
     case .nowPlaying(let announcement): playout.board.announce(announcement)
     case .live(let stream): setLive(stream, at: now)
+    case .clip(let offer): perform(playout.clips.offered(offer, at: now))
+    case .clipPiece(let piece): playout.clips.received(piece)
+    case .clipTime(let time):
+      perform(
+        playout.clips.timed(
+          time, playout.schedule.time(at: now), settings: memory.settings, at: now))
     case .keepAlive: break
     case .goodbye(let goodbye):
       if let control = link?.control { outputs.append(.close(control)) }
@@ -321,7 +328,7 @@ extension ReceiverSession {
         giveUpReservation()
       }
     case .hello, .prove, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status,
-      .codecs, .liveReport:
+      .codecs, .liveReport, .clipState:
       violated("this message is not for a receiver with a session", at: now)
     }
   }

@@ -29,8 +29,9 @@ extension ReceiverSession {
     case datagram([UInt8], receivedAt: LocalTime)
     /// The kernel's transmit stamp of a time request.
     case transmitted(sequence: UInt32, at: LocalTime)
-    /// The sound device runs; decoded frames go into `ring` from now on.
-    case deviceOpened(OutputDevice, ring: FrameRing)
+    /// The sound device runs; decoded frames go into `ring` from now on, and those of clips into the other one. Without
+    /// that, the room plays no clips.
+    case deviceOpened(OutputDevice, ring: FrameRing, clips: FrameRing? = nil)
     /// The sound device is gone or never came; the driver keeps trying until `closeDevice`.
     case deviceLost(reason: String)
     case rendered(RenderReport)

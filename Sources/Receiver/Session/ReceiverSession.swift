@@ -71,7 +71,7 @@ package struct ReceiverSession {
     case .transmitted(let sequence, let time):
       clock?.transmitted(sequence: sequence, at: time)
       return
-    case .deviceOpened(let device, let ring): opened(device, ring)
+    case .deviceOpened(let device, let ring, let clips): opened(device, ring, clips)
     case .deviceLost(let reason): lostDevice(reason)
     case .rendered(let report): rendered(report)
     case .resumedFromSuspend:
@@ -146,8 +146,8 @@ package struct ReceiverSession {
 
   // MARK: - Device
 
-  private mutating func opened(_ device: OutputDevice, _ ring: FrameRing) {
-    playout.opened(device, ring: ring)
+  private mutating func opened(_ device: OutputDevice, _ ring: FrameRing, _ clips: FrameRing?) {
+    playout.opened(device, ring: ring, clips: clips)
     outputs.append(contentsOf: playout.commandsForNewDevice().map { .render($0) })
     applySettings()
     outputs.append(
@@ -196,7 +196,9 @@ package struct ReceiverSession {
     let steps = playout.advance(
       to: now, clock: estimate, hasSession: link != nil, mayDecode: !hasUndeliveredCommands)
     perform(steps)
-    if link == nil, occupant != nil, playout.isSpent(at: playout.playhead(at: now)) {
+    if link == nil, occupant != nil, playout.clips.isEmpty,
+      playout.isSpent(at: playout.playhead(at: now))
+    {
       forgetStream()
     }
     let (held, capacity) = (playout.heldBytes, configuration.capacity.bytes)
@@ -220,8 +222,15 @@ package struct ReceiverSession {
         diary.late(by: by)
         outputs.append(.event(.packetLate(by: by, total: total)))
       case .nowPlaying(let item): outputs.append(.nowPlaying(item))
+      case .clipState(let state): told(state)
       }
     }
+  }
+
+  /// The sender reckons with the newest commit horizon, so it is told before that a clip is ready.
+  private mutating func told(_ state: ClipState) {
+    if state.stage == .ready { sendStatus(at: playout.lastAdvance) }
+    send(.clipState(state))
   }
 
   var hasUndeliveredCommands: Bool {

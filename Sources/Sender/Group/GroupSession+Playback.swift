@@ -61,6 +61,11 @@ extension GroupSession {
       }
     case .channelMap(let rooms, let map):
       try self.rooms.set(rooms, at: now) { $0.channelMap = map }
+    case .offerClip(let clip, let volume, let rooms):
+      return .offered(self.rooms.offer(clip, volume: volume, to: rooms, at: now))
+    case .beginClip(let number, let time):
+      rooms.begin(number, at: clock.group(time), now: now)
+    case .withdrawClip(let number): rooms.withdraw(number, at: now)
     }
     return .done
   }

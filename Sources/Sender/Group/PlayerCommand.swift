@@ -44,6 +44,12 @@ package enum PlayerCommand: Hashable, Sendable {
   case effects(Effects)
   /// Reports the position at this interval while music plays; nil ends it. At least 10 ms.
   case observePosition(every: Nanoseconds?)
+  /// Sends a clip to rooms; the outcome is its number. Nil for the volume: as loud as each room.
+  case offerClip(Clip, volume: UInt16?, to: [RoomID])
+  /// Lets a clip sound at this time, in the rooms that are ready for it.
+  case beginClip(UInt32, at: LocalTime)
+  /// Ends a clip, or forgets it.
+  case withdrawClip(UInt32)
   /// Ends the sound. The list stays, and none of it plays until a jump to one of its items.
   case halt
   /// Ends playing in all rooms at the same sample, then ends the group.
@@ -74,6 +80,8 @@ package enum CommandOutcome: Hashable, Sendable {
   /// The item is taken from its source again from this position on: the one asked for, or the first that all rooms can
   /// still change.
   case renewed(from: MediaDuration)
+  /// The clip has this number.
+  case offered(UInt32)
 }
 
 /// The reason why a command had no effect.

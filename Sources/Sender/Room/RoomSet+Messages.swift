@@ -49,7 +49,9 @@ extension RoomSet {
         id, goodbye.detail.isEmpty ? "it said goodbye" : goodbye.detail,
         goodbye.reason == .protocolViolation ? .misbehaving : nil, at: now)
     case .liveReport(let report): return .reported(id, report)
-    case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .live, .keepAlive:
+    case .clipState(let state): received(state, from: index, at: now)
+    case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .live, .keepAlive,
+      .clip, .clipPiece, .clipTime:
       violated(id, "this message is not for a sender", at: now)
     }
     return nil

@@ -31,6 +31,7 @@ extension RoomSet {
   mutating func admit(_ id: RoomID, telling messages: [ControlMessage], at now: LocalTime) {
     guard let index = index(of: id) else { return }
     for message in messages { tell(index, message, at: now) }
+    deliverClips(to: id, at: now)
     outputs.append(.connect(id, .media))
     removeTwins(of: id)
   }

@@ -22,8 +22,12 @@ struct RoomSet {
   var newcomer: RoomID?
   /// Outputs of the rooms and of the rest of the group, in the order in which they arose.
   var outputs = OutputQueue<GroupSession.Output>()
+  var clips: OutgoingClips
 
-  init(_ configuration: GroupSession.Configuration) { self.configuration = configuration }
+  init(_ configuration: GroupSession.Configuration) {
+    self.configuration = configuration
+    clips = OutgoingClips(first: configuration.firstSession)
+  }
 
   // MARK: - What others ask
 
