@@ -24,6 +24,9 @@ final class SimulatedPlayer: GroupPlayer {
   private var commandCount: UInt64 = 0
   private var lastRoom = 0
   private var hasSounded = false
+  /// Rooms of the clips that were offered.
+  private var clips: [UInt32: [RoomID]] = [:]
+  private var lastClip: UInt32 = 0
 
   init(_ number: Int, of group: String?, playing playlist: Playlist, in world: SimulatedWorld) {
     (self.number, self.group, self.world) = (number, group, world)
@@ -41,7 +44,34 @@ final class SimulatedPlayer: GroupPlayer {
     return status
   }
 
+  func progress(ofClip number: UInt32) -> [(room: RoomID, progress: ClipProgress)] {
+    (clips[number] ?? []).map { id in
+      guard let room = rooms.first(where: { $0.id == id }), world.holds(room, self) else {
+        return (id, .away)
+      }
+      return (id, world.playsClips(room.receiver) ? .ready : .cannot)
+    }
+  }
+
+  /// Takes a command that is about a clip.
+  private func clip(_ command: PlayerCommand) -> CommandReply? {
+    switch command {
+    case .offerClip(_, _, let rooms):
+      lastClip += 1
+      clips[lastClip] = rooms
+      return .success(.offered(lastClip))
+    case .beginClip(let number, let time):
+      for (id, progress) in progress(ofClip: number) where progress == .ready {
+        if let room = rooms.first(where: { $0.id == id }) { world.hear(room.receiver, at: time) }
+      }
+      return .success(.done)
+    case .withdrawClip: return .success(.done)
+    default: return nil
+    }
+  }
+
   func carryOut(_ command: PlayerCommand) -> CommandReply {
+    if let reply = clip(command) { return reply }
     if world.set(command, of: self) { return .success(.done) }
     commandCount += 1
     return handle(.command(CommandID(commandCount), command)) ?? .failure(.finished)

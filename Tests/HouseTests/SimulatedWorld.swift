@@ -24,6 +24,8 @@ final class SimulatedWorld: HousePlayers {
     var freeSince = LocalTime(nanoseconds: 0)
     /// True if it plays only for senders that know its PIN.
     var hasPIN = false
+    /// False for one of an older version.
+    var playsClips = true
     /// True until somebody has typed it.
     var needsPIN = false
     var settings = RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo)
@@ -52,6 +54,8 @@ final class SimulatedWorld: HousePlayers {
   var refused: (UInt64) -> Void = { _ in }
   private(set) var answers: [RequestID: Result<Answer, Refusal>] = [:]
   private(set) var warnings: [String] = []
+  /// The receivers that heard announcements, and when those began.
+  private(set) var heard: [(room: String, begins: LocalTime)] = []
   /// The number that survives the death of the process.
   private(set) var deaths = 0
   /// True while an order may take rooms from strangers.
@@ -244,6 +248,17 @@ final class SimulatedWorld: HousePlayers {
     players.contains { player in
       player.group == group && player.rooms.contains { holds($0, player) }
     }
+  }
+
+  func makeOlder(_ index: Int) { receivers[index].playsClips = false }
+
+  func playsClips(_ receiver: String) -> Bool {
+    index(receiver).map { receivers[$0].playsClips } ?? false
+  }
+
+  func hear(_ receiver: String, at time: LocalTime) {
+    guard let index = index(receiver) else { return }
+    heard.append((receivers[index].name, time))
   }
 
   func holds(_ receiver: Receiver, _ group: String) -> Bool {

@@ -1,3 +1,4 @@
+package import Clock
 package import Sender
 
 /// A player that the household calls. It answers each command before it takes anything else, so that a call needs no state
@@ -13,6 +14,18 @@ package protocol GroupPlayer: AnyObject {
   /// Plays in whatever room answers at this address.
   func addRoom(host: String, port: UInt16, takesOver: Bool) -> RoomID
   func removeRoom(_ room: RoomID)
+  /// How far its rooms are with a clip that was offered and has not begun.
+  func progress(ofClip number: UInt32) -> [(room: RoomID, progress: ClipProgress)]
+  /// The time until all its rooms can begin a clip at the same sample.
+  var clipHorizon: Nanoseconds { get }
   /// Tries a room again that another sender had taken.
   func noteFree(_ room: RoomID)
+}
+
+extension GroupPlayer {
+  package func progress(
+    ofClip number: UInt32
+  ) -> [(room: RoomID, progress: ClipProgress)] { session.progress(ofClip: number) }
+
+  package var clipHorizon: Nanoseconds { session.clipHorizon }
 }

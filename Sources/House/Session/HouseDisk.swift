@@ -74,6 +74,7 @@ struct HouseDisk {
 extension HouseSession {
   /// Answers a request when what was done is on the disk. An edit that cannot be kept is not done.
   func perform(_ id: RequestID, _ request: Request) {
+    if case .announce(let wish) = request { return announce(wish, id) }
     guard request.isEdit, disk.problem != nil else { return carryOut(id, request) }
     // First it is tried whether the disk works again.
     if disk.isDecided { save(makeRecord()) }

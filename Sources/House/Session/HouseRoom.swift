@@ -89,7 +89,7 @@ extension HouseSession {
     case .busy:
       let isOurs =
         group(ofRoom: room) != nil || rooms[room]?.visit != nil
-        || rooms[room]?.sign != nil
+        || rooms[room]?.sign != nil || announcements.contains { $0.visits(room) }
       return isOurs ? .free : .taken(detail: nil, RoomReason(.busy))
     }
   }

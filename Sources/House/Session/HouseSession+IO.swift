@@ -49,13 +49,15 @@ extension HouseSession {
     case order(Order)
     /// Plays entries in these rooms, or in the group that a command means which names it so, or none.
     case play(PlayRequest, [Order.NewEntry], group: String?)
+    /// Lets rooms hear something over what they play. The answer comes when it begins, or when it is known that it waits.
+    case announce(AnnouncementWish)
     /// Ends the music of these rooms, whatever group they are in; of all groups if it is nil.
     case silence([String]?)
 
     /// True if other music, or another place in it, may sound afterwards; false if only loudness and the like may change.
     package var movesMusic: Bool {
       switch self {
-      case .order(.set), .order(.change), .order(.identify): false
+      case .order(.set), .order(.change), .order(.identify), .announce: false
       case .order, .play, .silence: true
       }
     }
@@ -64,7 +66,7 @@ extension HouseSession {
       switch self {
       case .order(let order): order.isEdit
       case .play: true
-      case .silence: false
+      case .silence, .announce: false
       }
     }
   }

@@ -24,6 +24,8 @@ extension HouseSession {
     case .order(let order): return try carryOut(order)
     case .play(let request, let entries, let group): return try play(entries, request, in: group)
     case .silence(let rooms): return Done(said: silence(rooms))
+    // Answered later, and not by this.
+    case .announce: return Done()
     }
   }
 

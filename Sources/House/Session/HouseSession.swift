@@ -21,6 +21,8 @@ package final class HouseSession {
   var desk: NewsDesk
   var resumption = Resumption.none
   private var comeback: Comeback
+  /// In the order in which they were asked for.
+  var announcements: [Announcement] = []
   /// The records for the next process, if this one ends before its players have told anything: they must be kept before
   /// anything is told to a room.
   package let claims: [String: StreamRecord]
@@ -86,7 +88,7 @@ package final class HouseSession {
     let groups = groups.values.compactMap(\.nextDeadline)
     let guests = rooms.values.flatMap { [$0.visit?.nextDeadline, $0.sign?.nextDeadline] }
     let own = [desk.hasNews ? desk.nextNews : nextLook, disk.nextSave, resumption.deadline]
-    return (groups + (guests + own).compactMap(\.self)).min()
+    return (groups + (guests + own + [nextAnnouncement]).compactMap(\.self)).min()
   }
 
   func emit(_ output: Output) { outputs.append(output) }
@@ -117,6 +119,7 @@ package final class HouseSession {
     }
     for group in groupsInOrder { group.look(at: now) }
     lookAtGuests()
+    lookAtAnnouncements()
     if nextLook <= now {
       (nextLook, desk.hasNews) = (now + Self.lookInterval, true)
       takeBackFreed()
@@ -135,12 +138,14 @@ package final class HouseSession {
   /// Ends playing in all rooms; the record says what played.
   private func stop() {
     guard finish() else { return }
+    for player in takeVisitorsOfAnnouncements() { close(player) }
     for group in groupsInOrder { close(group.id) }
   }
 
   /// Ends without a word to the rooms, which play on what they hold: another process goes on with it.
   private func leave() {
     guard finish() else { return }
+    for player in takeVisitorsOfAnnouncements() { emit(.leave(player)) }
     for group in groupsInOrder { emit(.leave(group.player.port)) }
     groups = [:]
   }
@@ -150,6 +155,7 @@ package final class HouseSession {
     endResumption()
     save(makeRecord())
     endGuests()
+    endAnnouncements()
     isOver = true
     return true
   }
