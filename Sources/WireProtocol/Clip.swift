@@ -41,7 +41,7 @@ package struct Clip: Hashable, Sendable {
 package struct ClipOffer: Hashable, Sendable {
   /// From the sender, counting up; names the clip in the messages that follow.
   package var number: UInt32
-  /// Of the whole clip, 1...`ProtocolLimits.clip`.
+  /// Length of the whole clip, 1...`ProtocolLimits.clip`.
   package var byteCount: Int
   /// How loud it is in this room, 1...1000; nil for as loud as the room plays, and never inaudible.
   package var volume: UInt16?

@@ -75,7 +75,10 @@ struct ReceiverUnderFire {
     case 9: now = now + .milliseconds(Int64(script.byte()) * 20)
     case 10: step(.datagram(answer(&script), receivedAt: now))
     case 11:
-      step(.deviceOpened(device(&script), ring: FrameRing(minimumCapacity: 9600, channelCount: 2)))
+      step(
+        .deviceOpened(
+          device(&script), ring: FrameRing(minimumCapacity: 9600, channelCount: 2),
+          clips: FrameRing(minimumCapacity: 9600, channelCount: 2)))
     case 12: step(.deviceLost(reason: "gone"))
     case 13:
       var report = RenderReport()
@@ -121,7 +124,23 @@ struct ReceiverUnderFire {
   }
 
   private func control(_ script: inout Script) -> ControlMessage {
-    switch script.byte() % 8 {
+    let kind = script.byte()
+    return switch kind < 160 ? kind % 8 : 8 + kind % 3 {
+    case 8:
+      .clip(
+        ClipOffer(
+          number: UInt32(script.byte() % 4), byteCount: 1 + Int(script.byte()),
+          volume: nil, format: fuzzFormat))
+    case 9:
+      .clipPiece(
+        ClipPiece(
+          number: UInt32(script.byte() % 4), offset: script.byte() % 4 == 0 ? 9 : 0,
+          bytes: script.take(1 + Int(script.byte()))))
+    case 10:
+      .clipTime(
+        ClipTime(
+          number: UInt32(script.byte() % 4),
+          begins: script.byte() % 4 == 0 ? nil : script.groupTime()))
     case 7:
       .streamVolume(
         StreamVolume(volume: script.settings().volume, isMuted: script.byte() % 2 == 0))
@@ -280,7 +299,13 @@ struct GroupUnderFire {
   }
 
   private func message(_ script: inout Script) -> ControlMessage {
-    switch script.byte() % 7 {
+    let kind = script.byte()
+    return switch kind < 224 ? kind % 7 : 7 {
+    case 7:
+      .clipState(
+        ClipState(
+          number: UInt32(script.byte() % 4), received: Int(script.byte()) * 257,
+          stage: ClipState.Stage.allCases[Int(script.byte() % 3)]))
     case 0, 1:
       .welcome(
         Welcome(
@@ -293,7 +318,8 @@ struct GroupUnderFire {
             ? nil
             : HeldStream(
               generation: script.generation(),
-              nextSequence: UInt64(script.number(in: 0...(1 << 60))), from: script.mediaTime())))
+              nextSequence: UInt64(script.number(in: 0...(1 << 60))), from: script.mediaTime()),
+          playsClips: true))
     case 2, 3: .status(status(&script))
     case 4:
       .credit(
@@ -319,7 +345,16 @@ struct GroupUnderFire {
   }
 
   private func command(_ script: inout Script) -> PlayerCommand {
-    switch script.byte() % 8 {
+    let kind = script.byte()
+    return switch kind < 224 ? kind % 8 : 8 + kind % 3 {
+    case 8:
+      .offerClip(
+        Clip(format: fuzzFormat, bytes: [UInt8](repeating: 1, count: 700 * Int(script.byte()))),
+        volume: nil, to: [RoomID(1), RoomID(2)])
+    case 9:
+      .beginClip(
+        UInt32(script.byte() % 4), at: now + Nanoseconds(script.number(in: 0...(1 << 40))))
+    case 10: .withdrawClip(UInt32(script.byte() % 4))
     case 0: .pause
     case 1: .resume
     case 2: .next

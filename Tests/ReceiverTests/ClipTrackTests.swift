@@ -86,6 +86,16 @@ import Testing
     #expect(room.heard(110_000).gain == 1)
   }
 
+  @Test func `a clip whose time is over is not heard, and lowers nothing`() {
+    let room = Self.playing()
+    room.feedClip(1, frames: 4800)
+    room.run(toDevice: Self.begin + 9600)
+    room.send(.clip(TestRoom.clip(1, frames: 4800, atDevice: Self.begin)))
+    room.run(toDevice: 120_000)
+    for frame in 10_000..<110_000 { #expect(room.heard(frame).gain == 1, "frame \(frame)") }
+    #expect((10_000..<110_000).allSatisfy { room.heardClip($0).magnitude < 1e-4 })
+  }
+
   @Test func `a withdrawn clip fades out, and the music comes back along its ramp`() {
     let room = Self.playing()
     room.feedClip(1, frames: 10 * 48_000)

@@ -2,7 +2,7 @@ package import Clock
 import Sender
 package import WireProtocol
 
-/// What somebody wants to be heard.
+/// A request to let rooms hear something.
 package struct AnnouncementWish: Sendable {
   /// Identities; none means all that are there.
   package var rooms: [String]

@@ -129,7 +129,7 @@ struct ClipShelf {
     return [.render(.clip(rendered))]
   }
 
-  /// What has no time yet will get none.
+  /// Drops clips without a time: they will get none.
   mutating func senderGone() -> [Playout.Step] { remove { $0.rendered == nil } }
 
   mutating func removeAll() -> [Playout.Step] { remove { _ in true } }

@@ -26,7 +26,7 @@ struct Playout {
     case undecodable(Codec, CodecError)
   }
 
-  /// What is mixed over the stream.
+  /// Clips that are mixed over the stream.
   var clips: ClipShelf
   private let makeDecoder: DecodeStage.MakeDecoder
   private let idleTime: Nanoseconds

@@ -149,6 +149,10 @@ struct ClipTrack: ~Copyable {
     }
     guard isNew, var clip = current else { return }
     isNew = false
+    guard now < clip.ends else {
+      current = nil
+      return
+    }
     _ = cursor.schedule(
       Anchor(mediaTime: clip.from, groupTime: clip.begins, rate: .playing))
     _ = cursor.schedule(Anchor(mediaTime: clip.until, groupTime: clip.ends, rate: .paused))
