@@ -278,7 +278,7 @@ let package = Package(
       "DriverTests",
       [
         "Driver", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "Sender",
-        "Pairing", "ProgramJSON", "Audio", "Clock", "WireProtocol", "TestSupport",
+        "Pairing", "ProgramJSON", "Audio", "Clock", "Codecs", "WireProtocol", "TestSupport",
       ]),
     tests(
       "ServiceTests",

@@ -31,6 +31,31 @@ int csys_limit_memory(uint64_t bytes) {
   return setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
 }
 
+int csys_spawn_command(char *const *arguments, int input, int output) {
+  // These ends are the program's alone, and it expects reads that wait.
+  if (fcntl(input, F_SETFL, 0) < 0 || fcntl(output, F_SETFL, 0) < 0) return -errno;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_init(&actions);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(
+    &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  posix_spawn_file_actions_adddup2(&actions, input, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  pid_t process = 0;
+  int error = posix_spawnp(&process, arguments[0], &actions, &attributes, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return error ? -error : process;
+}
+
 int csys_spawn(char *const *arguments, int descriptor) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;

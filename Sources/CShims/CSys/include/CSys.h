@@ -140,6 +140,9 @@ void csys_give_way(void);
 int csys_limit_memory(uint64_t bytes);
 // Starts the program at `arguments[0]`, with no signal blocked and `descriptor` as its input and output. Its number.
 int csys_spawn(char *const *arguments, int descriptor);
+// The same for a program of that name or path, in a process group of its own, which gets two pipes and says nothing to the
+// terminal.
+int csys_spawn_command(char *const *arguments, int input, int output);
 // Of a process that decodes what strangers have made, before it loads anything: all but its input is closed, it says nothing to the
 // terminal, and it ends with the thread that has started it.
 void csys_release(void);
