@@ -50,6 +50,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   /// Stops the music in these rooms, by name or address, whichever group they are in; in all rooms if none is
   /// named.
   case silence(rooms: [String])
+  /// Lets a daemon's rooms, by name, hear something over what they play.
+  case announce(request: AnnounceRequest)
   /// Ends the program, even a daemon.
   case end
   /// Saves the list as a playlist of the daemon's library.

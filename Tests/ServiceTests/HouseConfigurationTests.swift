@@ -31,6 +31,7 @@ import Testing
       resume = no
       state-dir = /var/lib/tutti
       socket = /run/tutti/control.sock
+      voice = espeak-ng  --stdout -v en
       """)
     #expect(read.name == "Our house")
     #expect(read.port == 80)
@@ -41,6 +42,7 @@ import Testing
     #expect(!read.resume)
     #expect(read.stateDirectory == "/var/lib/tutti")
     #expect(read.socket == "/run/tutti/control.sock")
+    #expect(read.voice == ["espeak-ng", "--stdout", "-v", "en"])
   }
 
   @Test func `inputs have sections of their own`() throws {

@@ -1,7 +1,7 @@
-import Driver
+package import Driver
 package import House
 package import Sender
-import Service
+package import Service
 
 /// A household of three rooms and a group that carries out orders, and reports the changes.
 package actor FakeHouse: HouseControl {
@@ -89,6 +89,20 @@ package actor FakeHouse: HouseControl {
   }
 
   // MARK: - What is asked
+
+  /// The announcements so far, in order.
+  package private(set) var announced: [(AnnounceRequest, ClipMaker.Sound)] = []
+
+  package func announce(
+    _ request: AnnounceRequest, for asker: Asker?
+  ) throws(Refusal) -> Answer {
+    let sound = try request.sound(for: asker)
+    for room in request.rooms { _ = try index(room: room) }
+    announced.append((request, sound))
+    var answer = Answer(revision: revision)
+    answer.said = "Kitchen: announced"
+    return answer
+  }
 
   package func perform(_ request: Order) throws(Refusal) -> Answer {
     requests.append(request)

@@ -10,7 +10,7 @@ import Service
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
   static let timeout = Nanoseconds.seconds(5)
-  /// A visit to a room ends within 15 s of the connection, by itself.
+  /// A visit to a room ends within 15 s of the connection, by itself; an announcement begins as soon, or is refused.
   private static let visitTimeout = Nanoseconds.seconds(30)
   /// If the answer takes longer than this, the client prints what it waits for.
   static let silence = Nanoseconds.seconds(1)
@@ -48,7 +48,9 @@ struct ControlClient {
   func askIfRunning(
     _ request: ControlRequest, rooms: [RoomRecord]? = nil
   ) throws -> ControlAnswer? {
-    switch try outcome(of: request, rooms) {
+    var client = self
+    if case .announce = request { client.timeout = Self.visitTimeout }
+    switch try client.outcome(of: request, rooms) {
     case .done(let answer)?: return answer
     case .access?, .pairing?, .library?, .refused?: throw Self.misunderstood
     case nil: return nil

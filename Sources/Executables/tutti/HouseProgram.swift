@@ -50,7 +50,7 @@ final class HouseProgram: LoopMember {
       settings: .init(
         name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
         encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
-        inputs: configuration.inputs)
+        inputs: configuration.inputs, voice: configuration.voice)
     ) { line in Self.say(line, to: log) }
     access = try PageAccess(configuration, state: state)
     late = LateAnswers(waker: reactor.waker)
@@ -153,6 +153,7 @@ final class HouseProgram: LoopMember {
       }
     case .library(let request): library(request, call, reply)
     case .save(let name): save(name, call, reply)
+    case .announce(let request): announce(request, call, reply)
     // The client takes the end of the connection as the answer.
     case .end: stop()
     case .status, .groups, .queue, .order, .play, .silence: house.answer(call, reply)
@@ -192,6 +193,20 @@ final class HouseProgram: LoopMember {
         return .done(
           answer: ControlAnswer(
             said: "\(list.name): \(list.trackCount) of \(count) items saved\(rest)"))
+      }
+    } catch {
+      reply(ControlReply(id: call.id, .refused(error: error)))
+    }
+  }
+
+  private func announce(
+    _ request: AnnounceRequest, _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void
+  ) {
+    do throws(Refusal) {
+      let (request, client) = (try house.identified(request), house.client)
+      late.answer(call, reply) { () throws(Refusal) in
+        let answer = try await client.announce(request, for: nil)
+        return .done(answer: ControlAnswer(said: answer.said ?? ""))
       }
     } catch {
       reply(ControlReply(id: call.id, .refused(error: error)))

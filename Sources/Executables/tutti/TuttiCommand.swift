@@ -35,7 +35,7 @@ struct TuttiCommand: ParsableCommand {
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self, UndoCommand.self, SleepCommand.self,
       SearchCommand.self, FavouritesCommand.self, SaveCommand.self, MergeCommand.self,
-      IdentifyCommand.self, ServeCommand.self,
+      IdentifyCommand.self, SayCommand.self, AnnounceCommand.self, ServeCommand.self,
       AddPhoneCommand.self,
       HousePINCommand.self, BrowsersCommand.self, DoctorCommand.self,
       LibraryWorkerCommand.self, MediaWorkerCommand.self,

@@ -48,7 +48,7 @@ extension House {
       perform(.silence(names.isEmpty ? nil : rooms)) { result in
         reply(result.map { ControlAnswer(done: $0.said, silenced: silenced) })
       }
-    case .save, .end, .access, .pairing, .library:
+    case .save, .announce, .end, .access, .pairing, .library:
       throw .unavailable("only a daemon with a page can do that")
     }
   }
@@ -77,6 +77,17 @@ extension House {
 
   package func groupID(named name: String?) throws(Refusal) -> String {
     try session.group(named: name).id
+  }
+
+  /// The same request with identities in place of names.
+  package func identified(_ request: AnnounceRequest) throws(Refusal) -> AnnounceRequest {
+    let names = names(meaning: nil)
+    var request = request
+    request.rooms = try request.rooms.map { name throws(Refusal) in
+      try names.room(name, in: nil)
+    }
+    request.rooms += try request.addresses.map(id(ofAddress:))
+    return request
   }
 
   private var groupLines: [ControlAnswer.GroupLine] {

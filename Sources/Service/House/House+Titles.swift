@@ -83,7 +83,9 @@ extension ControlRequest {
     switch self {
     case .play(let request): request.entries.map(\.location)
     case .order(.edit(_, .add(let entries, _), _)): entries.map(\.location)
-    case .status, .groups, .queue, .order, .silence, .end, .save, .access, .pairing, .library: []
+    case .status, .groups, .queue, .order, .silence, .end, .save, .announce, .access, .pairing,
+      .library:
+      []
     }
   }
 }

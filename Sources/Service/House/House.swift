@@ -22,11 +22,14 @@ package final class House: LoopMember {
     package var resumes: Bool
     /// Live sources, by the names that its user has given.
     package var inputs: [HouseConfiguration.Input]
+    /// The command that speaks: a program and its arguments.
+    package var voice: [String]
 
     package init(
       name: String, version: String, encoding: EncoderChoice, path: String, resumes: Bool,
-      inputs: [HouseConfiguration.Input] = []
+      inputs: [HouseConfiguration.Input] = [], voice: [String] = ClipMaker.usualVoice
     ) {
+      self.voice = voice
       (self.name, self.version, self.encoding) = (name, version, encoding)
       (self.path, self.resumes, self.inputs) = (path, resumes, inputs)
     }
@@ -44,6 +47,7 @@ package final class House: LoopMember {
   let inputs: LiveInputs
   var titles = Titles()
   let mailbox: Mailbox<House>
+  private let workshop: ClipWorkshop
   private let writer: HouseWriter
   private let starts: ResumeGuard
   private let streams: HouseStreams
@@ -60,6 +64,7 @@ package final class House: LoopMember {
     host: GroupHost, settings: Settings, tell: (String) -> Void
   ) throws(Refusal) {
     (self.host, self.settings) = (host, settings)
+    workshop = ClipWorkshop(ClipMaker(voice: settings.voice))
     starts = ResumeGuard(path: settings.path)
     inputs = LiveInputs(
       settings.inputs.map {
@@ -99,7 +104,7 @@ package final class House: LoopMember {
     players.onEvent = { [unowned self] group, change in happened(change, to: group) }
   }
 
-  package var client: HouseClient { HouseClient(mailbox: mailbox) }
+  package var client: HouseClient { HouseClient(mailbox: mailbox, workshop: workshop) }
 
   // MARK: - Running
 

@@ -9,6 +9,7 @@ package struct HouseClient: HouseControl, PairingHousehold {
   private static let isBusy = Refusal.unavailable("too much is asked for at once; try again")
 
   let mailbox: Mailbox<House>
+  let workshop: ClipWorkshop
 
   package func state() async throws(Refusal) -> HouseState {
     try await ask { house, answer in answer(.success(house.publish())) }
@@ -16,6 +17,16 @@ package struct HouseClient: HouseControl, PairingHousehold {
 
   package func perform(_ request: Order) async throws(Refusal) -> Answer {
     try await ask { house, answer in house.perform(request, answer) }
+  }
+
+  package func announce(
+    _ request: AnnounceRequest, for asker: Asker?
+  ) async throws(Refusal) -> Answer {
+    let sound = try request.sound(for: asker)
+    let made = try await workshop.make(sound, withChime: request.hasChime)
+    let wish = AnnouncementWish(
+      rooms: request.rooms, made.clip, length: made.length, volume: request.volume)
+    return try await ask { house, answer in house.perform(.announce(wish), answer) }
   }
 
   package func queue(

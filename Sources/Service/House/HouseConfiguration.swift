@@ -1,3 +1,4 @@
+import Driver
 package import House
 
 /// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option, and of sections
@@ -5,7 +6,7 @@ package import House
 package struct HouseConfiguration: Hashable, Sendable {
   /// What can be set. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
-    case name, port, listen, token, open, hosts, library, resume, socket
+    case name, port, listen, token, open, hosts, library, resume, socket, voice
     case stateDirectory = "state-dir"
   }
 
@@ -31,6 +32,8 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var stateDirectory: String?
   /// Where commands are taken as well, of the group that its folder has.
   package var socket: String?
+  /// The command that speaks announcements: a program and its arguments.
+  package var voice = ClipMaker.usualVoice
   package var inputs: [Input] = []
 
   package init() {}
@@ -76,7 +79,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .listen: listen = []
     case .hosts: hosts = []
     case .library: library = []
-    case .name, .port, .token, .open, .resume, .stateDirectory, .socket: break
+    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice: break
     }
   }
 
@@ -118,6 +121,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .socket:
       guard value.hasPrefix("/") else { throw .invalid("socket is the whole path of a file") }
       socket = value
+    case .voice: voice = value.split(whereSeparator: \.isWhitespace).map(String.init)
     }
   }
 

@@ -4,6 +4,9 @@ package import House
 package protocol HouseControl: Sendable {
   func state() async throws(Refusal) -> HouseState
   func perform(_ order: Order) async throws(Refusal) -> Answer
+  /// Lets rooms hear something over what they play; returns when it begins. Nobody as the asker is the user of this
+  /// machine, who may name files.
+  func announce(_ request: AnnounceRequest, for asker: Asker?) async throws(Refusal) -> Answer
   func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
   /// With how loud they are now.
   func inputs() async throws(Refusal) -> [HouseState.Input]

@@ -67,6 +67,11 @@ struct ServeCommand: ParsableCommand {
   var resume: String?
   @Option(
     help: .init(
+      "Command that speaks announcements (default: espeak-ng --stdout --stdin).",
+      valueName: "command"))
+  var voice: String?
+  @Option(
+    help: .init(
       "Folder for queues, pairings and settings (default: ~/.local/state/tutti).", valueName: "dir"),
     completion: .directory)
   var stateDir: String?
@@ -106,7 +111,7 @@ struct ServeCommand: ParsableCommand {
       (.listen, [listen].compactMap { $0 }), (.token, [token].compactMap { $0 }),
       (.open, [open].compactMap { $0 }),
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
-      (.resume, [resume].compactMap { $0 }),
+      (.resume, [resume].compactMap { $0 }), (.voice, [voice].compactMap { $0 }),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
       (.stateDirectory, [stateDir].compactMap { $0 }.map(MediaPaths.absolute)),
     ]
