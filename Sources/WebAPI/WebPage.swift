@@ -32,8 +32,10 @@ package struct WebPage: Sendable {
     for index in 0..<page_count() {
       guard let file = page_file_at(index)?.pointee, let name = file.name, let type = file.type
       else { continue }
+      let bytes = Self.bytes(file.bytes, file.size)
+      let isText = String(cString: type).hasPrefix("text/")
       files[String(cString: name)] = File(
-        Self.bytes(file.bytes, file.size), type: String(cString: type))
+        isText ? PageText.served(bytes) : bytes, type: String(cString: type))
     }
     parts = Self.split(String(decoding: files["index.html"]?.bytes ?? [], as: UTF8.self))
     assets = files

@@ -499,11 +499,6 @@ class Quality(PageTest):
         page.goto(f"{self.server.address}#/library")
         self.until(page, lambda: page.locator(".tile img").evaluate_all("images => images.some((image) => image.naturalWidth)"), "a cover")
 
-    def test_the_page_weighs_at_most_180_kb_as_written(self):
-        weight = sum(file.stat().st_size for file in FILES.iterdir())
-        print(f"weight: {weight} bytes", file=sys.stderr)
-        self.assertLessEqual(weight, 180_000)
-
     def test_nothing_scrolls_sideways_and_every_target_is_large_enough(self):
         for size in [PHONE, TABLET, LAPTOP]:
             page = self.open(size=size)

@@ -41,6 +41,46 @@ import WireProtocol
     }
   }
 
+  /// The files of the page as they are written.
+  private static let written = URL(filePath: #filePath).appending(
+    path: "../../../Sources/Page/web"
+  ).standardized
+
+  @Test func `the page weighs at most 180 kB as it is served`() async throws {
+    try await withHouse { client, _ in
+      var weight = 0
+      for name in try FileManager.default.contentsOfDirectory(atPath: Self.written.path()) {
+        let answer = try await client.ask("GET", "/assets/\(name)")
+        #expect(answer.status == 200, "\(name)")
+        weight += answer.body.count
+      }
+      print("The page weighs \(weight) bytes.")
+      #expect(weight > 100_000 && weight <= 180_000)
+    }
+  }
+
+  @Test func `only comments and indentation are missing in what is served`() async throws {
+    try await withHouse { client, _ in
+      for name in try FileManager.default.contentsOfDirectory(atPath: Self.written.path()) {
+        guard [".js", ".css", ".html"].contains(where: name.hasSuffix) else { continue }
+        let text = try String(contentsOf: Self.written.appending(path: name), encoding: .utf8)
+        let lines = text.split(separator: "\n").map { $0.trimmingPrefix(/\t+/) }
+        for line in lines {
+          let opens = line.matches(of: /\/\*/).count
+          #expect(opens == line.matches(of: /\*\//).count, "\(name): \(line)")
+          #expect(line.count(where: { $0 == "`" }).isMultiple(of: 2), "\(name): \(line)")
+          #expect(
+            !line.hasPrefix("/*")
+              || line.dropFirst(2).firstRange(of: "*/")?.upperBound == line.endIndex,
+            "\(name): \(line)")
+        }
+        let code = lines.filter { !$0.hasPrefix("//") && !$0.hasPrefix("/*") }
+        let served = try await client.ask("GET", "/assets/\(name)").text
+        #expect(served.split(separator: "\n").elementsEqual(code), "\(name)")
+      }
+    }
+  }
+
   @Test func `with a token nothing is told or done without it`() async throws {
     try await withHouse(token: "correct-horse") { client, house in
       for (method, path) in [

@@ -31,8 +31,8 @@ export class Plot {
 		const boundY = (us) => floor - (Math.min(us, widest) / widest) * 48
 		const frame = { left, right, top, bottom, floor, x, y, boundY, widest, range, nowMs, isWide }
 		this.picture.setAttribute("viewBox", `0 0 ${width} ${height}`)
-		this.picture.setAttribute("aria-label", `Sync error of each room over the last five minutes. Now: ${
-			seen.filter(({ points }) => points.length).map(({ name, points }) => `${name} ${exact(points.at(-1)[1])}`).join(", ")}.`)
+		const now = seen.filter(({ points }) => points.length).map(({ name, points }) => `${name} ${exact(points.at(-1)[1])}`)
+		this.picture.setAttribute("aria-label", `Sync error of each room over the last five minutes. Now: ${now.join(", ")}.`)
 		this.picture.replaceChildren(this.grid(frame), ...seen.map((room) => boundOf(room, frame)), ...this.marks(marks, seen, frame),
 			...seen.map((room) => lineOf(room, frame)), ...ends(seen, frame))
 	}

@@ -7,10 +7,8 @@ const inset = 8
 /** After a move, the server may still send older values for this long. */
 const settleMs = 500
 
-/**
- * Calls `oninput(value)` while the slider moves, and once more on release. `isAbsolute`: the finger's place is the value. Otherwise a
- * drag changes the value by its distance, a tap beside the thumb by one step, so that no touch is suddenly loud. A mouse sets its place.
- */
+// Calls `oninput(value)` while the slider moves, and once more on release. `isAbsolute`: the finger's place is the value. Otherwise a
+// drag changes the value by its distance, a tap beside the thumb by one step, so that no touch is suddenly loud. A mouse sets its place.
 export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keyStep = step, format = whole, oninput, isAbsolute, kind = "plain" }) {
 	const input = h("input", { type: "range", min, max, step, "aria-label": label })
 	const bubble = h("output", { "aria-hidden": true })

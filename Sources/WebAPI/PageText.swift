@@ -1,0 +1,19 @@
+/// A text of the page as it is served: without indentation, empty lines, and lines that hold only a comment.
+///
+/// This is no parser. It relies on rules that a test checks in the files of `Sources/Page/web`: a comment that begins a line
+/// ends with it, and no string goes over the end of a line.
+enum PageText {
+  static func served(_ bytes: [UInt8]) -> [UInt8] {
+    let lines = bytes.split(separator: UInt8(ascii: "\n")).map { $0.drop { tab == $0 } }
+    return Array(lines.filter { !$0.isEmpty && !isComment($0) }.joined(separator: [newline]))
+      + [newline]
+  }
+
+  private static let tab = UInt8(ascii: "\t")
+  private static let newline = UInt8(ascii: "\n")
+
+  private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {
+    line.starts(with: "//".utf8)
+      || line.starts(with: "/*".utf8) && line.suffix(2).elementsEqual("*/".utf8)
+  }
+}
