@@ -256,6 +256,12 @@ def _(house, query, body, key):
     return 204, None
 
 
+@route("POST", "/announce")
+def _(house, query, body):
+    names = [house.rooms[key]["name"] for key in body["roomIds"]]
+    return 200, {"said": f"{', '.join(names)}: announced {body.get('text', 'the chime')}"}
+
+
 @route("GET", "/library/albums")
 def _(house, query, body):
     albums = catalogue.SORTED[query.get("sort", "artist")][:house.library["albumCount"]]

@@ -239,6 +239,20 @@ class Rooms(PageTest):
         page.get_by_role("button", name="Pair", exact=True).click()
         expect(page.get_by_role("button", name=re.compile("^Join Office"))).to_be_visible()
 
+    def test_words_are_announced_in_the_rooms_that_are_checked(self):
+        page = self.open("rooms", PHONE)
+        page.get_by_role("button", name="Announce").click()
+        page.get_by_role("textbox").fill("Dinner is ready")
+        rooms = page.locator("dialog .pick")
+        for index in range(2, rooms.count()):
+            rooms.nth(index).click()
+        with page.expect_request("**/announce") as asked:
+            page.locator("dialog").get_by_role("button", name="Announce").click()
+        body = asked.value.post_data_json
+        self.assertEqual((body["text"], len(body["roomIds"]), body["chime"]), ("Dinner is ready", 1, True))
+        expect(page.locator("#toasts")).to_contain_text("announced Dinner is ready")
+        expect(page.locator("dialog")).to_have_count(0)
+
     def test_delay_and_channels_are_set_in_the_sheet_of_a_room(self):
         page = self.open("rooms")
         page.get_by_role("button", name="More for Kitchen").click()

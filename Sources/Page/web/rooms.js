@@ -5,7 +5,7 @@ import { forHousehold, isGuest } from "./access.js"
 import { act, request, store } from "./api.js"
 import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton, whole } from "./dom.js"
 import { devicesButton } from "./devices.js"
-import { ask, menu, noRooms, sheet } from "./overlay.js"
+import { ask, menu, noRooms, sheet, toast } from "./overlay.js"
 import { pair, roomSheet } from "./room.js"
 import { volumeRow } from "./slider.js"
 import { isOut, isSettable, isTrouble, micros, stateText } from "./truth.js"
@@ -16,9 +16,10 @@ const free = h("ul.card")
 const freeBox = h("div.free-box", h("h2", "Not in a group"), free)
 const nothing = noRooms()
 const create = textButton("plus", "New group", () => chooseRooms(null, { title: "New group", button: "Make the group", withOthers: true }))
+const say = textButton("speaker", "Announce", announce)
 
 export function buildRooms() {
-	view.append(h("header.view-head", h("h1", "Rooms"), devicesButton(), create), h("div.scroll", cards, freeBox, nothing))
+	view.append(h("header.view-head", h("h1", "Rooms"), devicesButton(), say, create), h("div.scroll", cards, freeBox, nothing))
 }
 
 export function drawRooms() {
@@ -29,7 +30,7 @@ export function drawRooms() {
 	keyed(free, loose, (room) => room.id, looseRow, (row, room) => row.draw(room, current))
 	freeBox.hidden = !loose.length
 	nothing.hidden = store.rooms.size > 0
-	create.hidden = !store.rooms.size
+	say.hidden = create.hidden = !store.rooms.size
 }
 
 function groupCard(group) {
@@ -130,6 +131,25 @@ function groupMenu(anchor, group) {
 		}],
 		...forHousehold(null, ["trash", "Dissolve the group", () => act("DELETE", path), "danger"]),
 	])
+}
+
+/** Asks for words and rooms. Without words it is the chime alone. */
+function announce() {
+	sheet("Announce", (body, close) => {
+		const text = h("input", { placeholder: "Dinner is ready", "aria-label": "Words", maxlength: 1000, autofocus: true, autocomplete: "off" })
+		const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired).map((room) => pick(room, "", null, true))
+		const chime = pick({ name: "With a chime" }, "", null, true)
+		const isOn = (row) => row.querySelector("input").checked
+		const onsubmit = async (event) => {
+			event.preventDefault()
+			const roomIds = rooms.filter(isOn).map((row) => row.querySelector("input").value)
+			const done = await act("POST", "/announce", { ...(text.value.trim() && { text: text.value }), roomIds, chime: isOn(chime) })
+			if (!done) return
+			close()
+			toast(done.said)
+		}
+		body.append(h("form.ask", { onsubmit }, text, chime, h("hr"), rooms, h("button.primary", { type: "submit" }, "Announce")))
+	})
 }
 
 /** Lists all rooms, those in the group checked. A tap joins or leaves at once. */
