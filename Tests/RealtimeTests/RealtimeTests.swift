@@ -23,15 +23,36 @@ import Receiver
     let control = OutputControl {}
     let misbehaves = words.dropFirst(3).contains("allocate")
     OutputThread(OutputSettings(device: words[1]), control: control, clock: now) { device in
-      WatchedSource(
+      let (commands, clips) = clip(rate: device.sampleRate)
+      return WatchedSource(
         renderer: Renderer(
           sampleRate: device.sampleRate,
           ring: FrameRing(minimumCapacity: 2 * device.sampleRate, channelCount: 2),
-          commands: .commands(), reports: .reports(), device: .fine, storedDrift: nil),
+          commands: commands, reports: .reports(), device: .fine, storedDrift: nil, clips: clips),
         control: control,
         framesLeft: Int(seconds) * device.sampleRate, misbehaves: misbehaves)
     }.run()
     report(control, seconds: seconds)
+  }
+
+  /// A clip that begins after half a second and lasts for one: its mixing is watched, too.
+  private static func clip(rate: Int) -> (RenderQueue<RenderCommand>, FrameRing) {
+    let ring = FrameRing(minimumCapacity: 2 * rate, channelCount: 2)
+    var writer = FrameRingWriter(ring)
+    let samples = [Float](repeating: 0.1, count: 2 * rate)
+    _ = writer.write(samples.span, at: 0, generation: 1)
+    let (commands, time) = (RenderQueue<RenderCommand>.commands(), now())
+    let group = GroupTime(nanoseconds: time.nanoseconds)
+    _ = commands.send(
+      .clock(
+        ClockEstimate(local: time, group: group, drift: 0, errorBound: .zero), isStep: false))
+    _ = commands.send(
+      .clip(
+        RenderedClip(
+          number: 1, from: .zero, until: .zero + .seconds(1), begins: group + .milliseconds(500),
+          ends: group + .milliseconds(1_500), gain: 1, musicGain: 0.25,
+          ramp: .milliseconds(200))))
+    return (commands, ring)
   }
 
   private static func report(_ control: OutputControl, seconds: Int64) {
