@@ -172,7 +172,9 @@ import Testing
     let long = try tone(AnnouncedRecording.clip, seconds: 61, to: "long.flac")
     for (words, sentence) in [
       (["announce", long], "an announcement is 60 seconds long at most"),
-      (["announce", "/nowhere.wav"], "no such file"), (["say", "  "], "there is nothing to say"),
+      (["announce", "/nowhere.wav"], "no such file"),
+      (["announce", "alsa:hw:9"], "nothing that goes on for ever"),
+      (["say", "  "], "there is nothing to say"),
       (["announce"], "no room is there that could be heard"),
       (["announce", "--volume", "101"], "volume is 0 to 100"),
       (["announce", "--at", "127.0.0.1:1"], "does not answer"),

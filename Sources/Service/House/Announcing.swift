@@ -83,7 +83,12 @@ extension AnnounceRequest {
       guard hasChime else { throw .invalid("there is nothing to announce") }
       return .none
     }
-    guard let asker else { return .item(location: location, reach: .all) }
+    guard let asker else {
+      guard LiveLocation(location) == nil else {
+        throw .invalid("an announcement is a file or an address, and nothing that goes on for ever")
+      }
+      return .item(location: location, reach: .all)
+    }
     guard let address = WebAddress(location) else {
       throw .invalid("\(location) is no address of http or https")
     }
