@@ -1,6 +1,7 @@
 import Clock
 import Driver
 package import House
+import LinuxIO
 import Sender
 
 /// The answers of a player in the foreground to other terminals. It has one group, which ends with
@@ -21,11 +22,11 @@ extension PlayerService: OrderNames {
     var answer = ControlAnswer()
     switch request {
     case .status, .groups: break
-    case .queue: answer.queue = player.queue
+    case .queue: answer.queue = group.shownQueue
     case .order(let order):
       for record in records { driver.host.know(record) }
       answer.done = try perform(try order.resolved(by: self))
-      if order.isAboutTheList { answer.queue = player.queue }
+      if order.isAboutTheList { answer.queue = group.shownQueue }
     case .silence(let rooms): (answer.done, answer.silenced) = try silence(rooms)
     case .play:
       throw .unavailable(
@@ -40,56 +41,30 @@ extension PlayerService: OrderNames {
     return answer
   }
 
-  private func perform(_ order: Order) throws(Refusal) -> String? {
+  /// Carries out an order whose names and numbers are identities already. Returns a few words about what was done.
+  @discardableResult
+  package func perform(_ order: Order) throws(Refusal) -> String? {
     switch order {
-    case .transport(_, let transport): return try player.transport(transport)
+    case .transport(_, .stop): return try player.transport(.stop)
+    case .transport(_, let transport): return try group.transport(transport)
     case .seek(_, let seconds, let isRelative):
-      return try player.seek(seconds, isRelative: isRelative)
-    case .edit(_, let edit, _): return try perform(edit)
+      return try group.seek(seconds, isRelative: isRelative)
+    case .edit(_, let edit, _): return try group.edit(edit).said
     case .set(let rooms, let change):
       return try player.set(
         change, in: rooms.map { name throws(Refusal) in .room(try room(name).id) })
     case .join(_, let room, _): return try join(room)
     case .leave(_, let rooms): return try leave(rooms)
     case .change(_, let change):
-      guard change.name == nil, change.roomIds == nil, change.sleepInS == nil else {
-        throw Self.onlyHouse
-      }
-      let said = [
-        try change.effects.map { effects throws(Refusal) in try player.set(effects) },
-        try change.repeat.map { repetition throws(Refusal) in try player.set(repetition) },
-        change.rooms.isEmpty ? nil : try player.set(change.rooms),
-      ]
-      return said.compactMap(\.self).joined(separator: "\n")
+      guard change.name == nil, change.roomIds == nil else { throw Self.onlyHouse }
+      try group.check(change)
+      return try group.set(change, at: HostClock.now)
     case .createGroup, .deleteGroup, .merge, .identify: throw Self.onlyHouse
     }
   }
 
   private static let onlyHouse = Refusal.unavailable(
     "a player in a terminal cannot do that; a daemon can: tutti serve")
-
-  private func perform(_ edit: Order.QueueEdit) throws(Refusal) -> String? {
-    switch edit {
-    case .add(_, at: .now), .undo: throw Self.onlyHouse
-    case .add(let entries, let place):
-      _ = try player.insert(entries, try player.place(place))
-      return Player.count(entries.count, "item") + " added"
-    case .clear:
-      let count = items.count
-      try player.carryOut(.edit(.clear))
-      return Player.count(count, "item") + " removed"
-    case .shuffle:
-      try player.shuffleList()
-      return "shuffled"
-    case .remove(let ids):
-      try player.carryOut(.edit(.remove(ids)))
-      return Player.count(Set(ids).count, "item") + " removed"
-    case .move(let id, let place): return try player.move(id, to: place)
-    case .play(let id):
-      try player.carryOut(.jump(to: id))
-      return player.chosen
-    }
-  }
 
   /// Silences the named rooms, or all if none is named. Names of rooms that are not the player's are
   /// left out of the answer.
@@ -132,16 +107,36 @@ extension PlayerService: OrderNames {
 
 extension GroupDriver: GroupPlayer {}
 
-extension Player {
-  /// The list as terminals see it.
-  var queue: [QueueEntry] {
-    let status = status
+/// What terminals see of a group: its list with the titles that the household knows, not file names.
+extension HouseGroup {
+  var shownQueue: [QueueEntry] {
+    let status = player.status
+    let current = place(status)?.entry
     return items.enumerated().map { index, item in
-      let opened = opened(item, status)
+      let opened = player.opened(item, status)
+      let known = player.details[item.id]
       return QueueEntry(
-        number: index + 1, id: item.id, item: item.location,
-        current: item.id == status.item?.item.id, title: opened?.metadata.title ?? item.title,
-        artist: opened?.metadata.artist, durationS: opened?.duration?.seconds.rounded(to: 9))
+        number: index + 1, id: item.id, item: item.location, current: item.id == current,
+        title: known?.title ?? opened?.metadata.title ?? item.title,
+        artist: known?.artist ?? opened?.metadata.artist,
+        durationS: known?.durationS ?? opened?.duration?.seconds.rounded(to: 9))
     }
+  }
+
+  func statusReport(artworkPath: String? = nil) -> StatusReport {
+    let status = player.status
+    var report = StatusReport(
+      status, revision: (player.port as? GroupDriver)?.revision ?? 0, artworkPath: artworkPath)
+    if let item = status.item?.item, let known = player.details[item.id] {
+      report.title = known.title ?? report.title
+      report.artist = known.artist ?? report.artist
+      report.album = known.album ?? report.album
+    }
+    if let next = status.next?.item, let known = player.details[next.id] {
+      report.nextTitle = known.title ?? report.nextTitle
+      report.nextArtist = known.artist ?? report.nextArtist
+      report.nextDurationS = report.nextDurationS ?? known.durationS
+    }
+    return report
   }
 }

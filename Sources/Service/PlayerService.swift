@@ -37,8 +37,8 @@ package final class PlayerService: LoopMember {
   package var onWarning: (String) -> Void = { _ in }
   /// Called with the rooms that would play on if the process were killed.
   package var onRooms: (LeftRooms) -> Void = { _ in }
-  /// The list, and what is known of its items.
-  package let player: Player
+  /// The list, and what is known of its items: orders are carried out by the rules of a household's groups.
+  package let group: HouseGroup
   let driver: GroupDriver
   private var host: GroupHost { driver.host }
   private let endsWithList: Bool
@@ -66,8 +66,8 @@ package final class PlayerService: LoopMember {
         senderName: settings.senderName, endsWithPlaylist: settings.endsWithPlaylist,
         claim: settings.claim),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
-    player = Player(driver, seed: try SystemRandom.number())
-    driver.hears = { [unowned player] in player.note($0) }
+    group = HouseGroup(playing: Player(driver, seed: try SystemRandom.number()))
+    driver.hears = { [unowned group] in group.note($0) }
     driver.onEvent = { [unowned self] event in
       note(event.change)
       onEvent(event)
@@ -87,11 +87,16 @@ package final class PlayerService: LoopMember {
     for (host, port) in wish.addresses { addRoom(host: host, port: port) }
   }
 
-  package var nextDeadline: LocalTime? { hunt?.deadline }
+  package var player: Player { group.player }
+
+  package var nextDeadline: LocalTime? {
+    [hunt?.deadline, group.nextDeadline].compactMap(\.self).min()
+  }
 
   package func handle(_ event: ReactorEvent) -> Bool { false }
 
   package func turn() {
+    group.look(at: HostClock.now)
     guard hunt?.deadline != nil else { return }
     do {
       let known = RoomHunt.Knowledge(
@@ -154,9 +159,8 @@ package final class PlayerService: LoopMember {
 
   /// The status, including the path of the current item's cover.
   package var statusReport: StatusReport {
-    let status = status
     let isShown = status.item?.metadata.artwork.map { $0.bytes == cover?.shown } ?? false
-    return StatusReport(status, revision: revision, artworkPath: isShown ? cover?.path : nil)
+    return group.statusReport(artworkPath: isShown ? cover?.path : nil)
   }
 
   package var items: [PlayItem] { player.items }

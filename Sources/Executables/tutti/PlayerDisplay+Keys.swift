@@ -1,10 +1,10 @@
-import Clock
 import House
 import Sender
 import Service
 
 extension PlayerDisplay {
-  private static let seekStep = MediaDuration.seconds(10)
+  /// In seconds.
+  private static let seekStep = 10.0
 
   static let keyHelp = [
     "space     pauses and resumes",
@@ -19,60 +19,52 @@ extension PlayerDisplay {
   ]
 
   func press(_ key: Key) {
-    let command: PlayerCommand? =
+    do {
       switch key {
-      case .character(" "): isPaused ? .resume : .pause
-      case .left: .seekBy(MediaDuration(flicks: -Self.seekStep.flicks))
-      case .right: .seekBy(Self.seekStep)
-      case .up, .character("+"), .character("="): louder(by: 5)
-      case .down, .character("-"): louder(by: -5)
-      case .character("n"): .next
-      case .character("p"): .previous
-      case .character("q"): .stop
-      case .character("["): changed { $0.rate = Self.step($0.rate, by: -1) }
-      case .character("]"): changed { $0.rate = Self.step($0.rate, by: 1) }
-      case .character("{"): changed { $0.pitch = max(Effects.pitches.lowerBound, $0.pitch - 1) }
-      case .character("}"): changed { $0.pitch = min(Effects.pitches.upperBound, $0.pitch + 1) }
-      case .character("0"): changed { ($0.rate, $0.pitch) = (1, 0) }
-      case .character("?"), .character("h"): helped()
-      case .character: nil
+      case .character(" "): try give(isPaused ? .play : .pause)
+      case .left: try seek(by: -Self.seekStep)
+      case .right: try seek(by: Self.seekStep)
+      case .up, .character("+"), .character("="): try louder(by: 5)
+      case .down, .character("-"): try louder(by: -5)
+      case .character("n"): try give(.next)
+      case .character("p"): try give(.previous)
+      case .character("q"): try give(.stop)
+      case .character("["): try set(EffectsChange(rate: Self.step(effects.rate, by: -1)))
+      case .character("]"): try set(EffectsChange(rate: Self.step(effects.rate, by: 1)))
+      case .character("{"): try set(EffectsChange(pitch: Self.limited(effects.pitch - 1)))
+      case .character("}"): try set(EffectsChange(pitch: Self.limited(effects.pitch + 1)))
+      case .character("0"): try set(EffectsChange(rate: 1, pitch: 0))
+      case .character("?"), .character("h"): for line in Self.keyHelp { terminal.print(line) }
+      case .character: break
       }
-    guard let command else { return }
-    do {
-      try player.player.carryOut(command)
-    } catch {
-      return terminal.print(error.description, .warning)
-    }
-  }
-
-  private func louder(by step: Double) -> PlayerCommand? {
-    do {
-      try player.player.changeVolume(by: step)
-      tell(ProgressLine.volumes(player.statusReport))
     } catch {
       terminal.print(error.description, .warning)
     }
-    return nil
   }
 
-  private func helped() -> PlayerCommand? {
-    for line in Self.keyHelp { terminal.print(line) }
-    return nil
+  private var effects: Effects { player.status.effects }
+
+  private func give(_ transport: Order.Transport) throws(Refusal) {
+    try player.perform(.transport(group: Order.meantGroup, transport))
   }
 
-  /// Returns the command, or nil if nothing changes or the effects are not available here.
-  private func changed(_ change: (inout Effects) -> Void) -> PlayerCommand? {
-    let before = player.status.effects
-    var effects = before
-    change(&effects)
-    guard effects != before else { return nil }
-    do {
-      try effects.check()
-    } catch {
-      terminal.print("\(error)", .warning)
-      return nil
-    }
-    return .effects(effects)
+  private func seek(by seconds: Double) throws(Refusal) {
+    try player.perform(.seek(group: Order.meantGroup, seconds: seconds, isRelative: true))
+  }
+
+  private func louder(by step: Double) throws(Refusal) {
+    var change = RoomChange(volume: step)
+    change.isStep = true
+    try player.perform(.change(group: Order.meantGroup, .init(rooms: change)))
+    tell(ProgressLine.volumes(player.statusReport))
+  }
+
+  private func set(_ change: EffectsChange) throws(Refusal) {
+    try player.perform(.change(group: Order.meantGroup, .init(effects: change)))
+  }
+
+  private static func limited(_ pitch: Double) -> Double {
+    min(max(pitch, Effects.pitches.lowerBound), Effects.pitches.upperBound)
   }
 
   /// Steps to the next multiple of 0.05.

@@ -59,7 +59,7 @@ extension HouseGroup {
 
   /// Entries that are added to an empty list begin, unless something else plays.
   private func add(_ entries: [Entry], at place: Order.Place) throws(Refusal) -> [Int] {
-    let begins = items.isEmpty && isResting && !rooms.isEmpty
+    let begins = items.isEmpty && isResting && hasRooms
     let added = try insert(entries, try player.place(place, current: currentAtRest))
     if begins, let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
     undo = nil

@@ -1,8 +1,8 @@
 package import Clock
 package import Sender
 
-/// A group of a household: a player that never ends by itself, what is known of its entries, and where it goes on while
-/// it plays nothing.
+/// A group of a household: a player, what is known of its entries, and where it goes on while it plays nothing. The player
+/// of a terminal is such a group, too, without the household.
 package final class HouseGroup {
   package typealias Entry = Order.NewEntry
 
@@ -28,6 +28,12 @@ package final class HouseGroup {
   var absence: RoomAbsence
   /// The list as it was at `queueRevision` or before.
   var queue: (revision: UInt64, record: QueueRecord)
+
+  /// A group whose player plays by itself, in rooms that somebody else looks for.
+  package convenience init(playing player: Player) {
+    self.init(HouseRecord.Group(id: Order.meantGroup, name: nil), player, holding: .zero)
+    hasRooms = true
+  }
 
   /// - Parameter held: how long rooms can play on by themselves, where the player goes on with what they play.
   package init(_ record: HouseRecord.Group, _ player: Player, holding held: Nanoseconds? = nil) {
@@ -164,6 +170,27 @@ package final class HouseGroup {
     let place = restingPlace ?? ids.first.map { QueuePlace(entry: $0, seconds: 0) }
     restingPlace = place?.moved(by: steps, in: ids, repeats: repeats) ?? restingPlace
     return restingPlace.flatMap { player.playlist.item($0.entry) }.map(player.name(of:))
+  }
+
+  // MARK: - Settings
+
+  /// Throws if one of the values cannot be had. Names and rooms are the household's.
+  package func check(_ change: Order.GroupChange) throws(Refusal) {
+    _ = try change.effects?.applied(to: player.status.effects)
+    _ = try change.rooms.commands(for: .all)
+    if let seconds = change.sleepInS, !Order.GroupChange.sleeps.contains(seconds) {
+      throw .invalid("the sleep timer is \(Order.GroupChange.sleeps.text) seconds")
+    }
+  }
+
+  /// Sets what concerns the music and its sound, after `check`.
+  package func set(_ change: Order.GroupChange, at now: LocalTime) throws(Refusal) -> String {
+    var said: [String] = []
+    if let effects = change.effects { said.append(try player.set(effects)) }
+    if let repetition = change.repeat { said.append(try player.set(repetition)) }
+    if !change.rooms.isEmpty { said.append(try player.set(change.rooms)) }
+    if let seconds = change.sleepInS { said.append(sleep(in: seconds, at: now)) }
+    return said.joined(separator: "\n")
   }
 
   /// Zero ends the timer.

@@ -53,12 +53,11 @@ extension Player {
     return "to " + TimeText.format(place.seconds) + length
   }
 
-  /// Changes the settings of all rooms. A step moves their common volume, as does a level that is set `together`;
-  /// otherwise each room gets the level.
-  package func set(_ change: RoomChange, together: Bool = false) throws(Refusal) -> String {
+  /// Changes the settings of all rooms. The volume is that of all together.
+  package func set(_ change: RoomChange) throws(Refusal) -> String {
     _ = try change.commands(for: .all)
     var rest = change
-    if let volume = change.volume, together || change.isStep {
+    if let volume = change.volume {
       try setVolume(volume, isStep: change.isStep)
       (rest.volume, rest.isStep) = (nil, false)
     }

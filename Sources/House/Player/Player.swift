@@ -76,8 +76,4 @@ package final class Player {
       try carryOut(.volume(.room(room.id), UInt16((level * 10).rounded())))
     }
   }
-
-  package func changeVolume(by step: Double) throws(Refusal) {
-    try setVolume(step, isStep: true)
-  }
 }

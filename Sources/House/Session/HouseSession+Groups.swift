@@ -77,22 +77,13 @@ extension HouseSession {
   /// Nothing is done where one of the values cannot be had, except where the session refuses it.
   func set(_ change: Order.GroupChange, of id: String) throws(Refusal) -> String {
     let group = try group(id)
-    _ = try change.effects?.applied(to: group.player.status.effects)
-    _ = try change.rooms.commands(for: .all)
-    if let seconds = change.sleepInS, !Order.GroupChange.sleeps.contains(seconds) {
-      throw .invalid("the sleep timer is \(Order.GroupChange.sleeps.text) seconds")
-    }
+    try group.check(change)
     let name = try checked(change.name)
     for room in change.roomIds ?? [] { try check(room: room) }
     if !change.isEmpty { noteUse(of: group) }
     if change.name != nil { plan.rename(id, to: name) }
     if let rooms = change.roomIds { carryOut(plan.setRooms(of: id, to: rooms)) }
-    var said: [String] = []
-    if let effects = change.effects { said.append(try group.player.set(effects)) }
-    if let repetition = change.repeat { said.append(try group.player.set(repetition)) }
-    if !change.rooms.isEmpty { said.append(try group.player.set(change.rooms, together: true)) }
-    if let seconds = change.sleepInS { said.append(group.sleep(in: seconds, at: now)) }
-    return said.joined(separator: "\n")
+    return try group.set(change, at: now)
   }
 
   /// Nil for an empty one: then the group is called by its rooms.

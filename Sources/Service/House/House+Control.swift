@@ -71,7 +71,7 @@ extension House {
 
   private func view(of group: HouseGroup, hasQueue: Bool = false) -> ControlAnswer {
     ControlAnswer(
-      queue: hasQueue ? queue(of: group) : nil, status: statusReport(of: group),
+      queue: hasQueue ? group.shownQueue : nil, status: group.statusReport(),
       group: session.name(ofGroup: group.id))
   }
 

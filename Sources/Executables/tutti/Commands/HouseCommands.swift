@@ -6,7 +6,7 @@ import Service
 struct UndoCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
-    abstract: "Undoes the last edit of a daemon's list.",
+    abstract: "Undoes the last edit of the list.",
     discussion: """
       It undoes remove, clear, shuffle, and a tutti play that has replaced the list.
       Once the list is edited again, the earlier edit cannot be undone.
@@ -20,7 +20,7 @@ struct UndoCommand: RemoteCommand {
 
 struct SleepCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sleep", abstract: "Sleep timer: pauses a daemon's group after some minutes.",
+    commandName: "sleep", abstract: "Sleep timer: pauses the music after some minutes.",
     discussion: """
       Examples:
         tutti sleep 45
