@@ -239,7 +239,7 @@ package final class GroupDriver {
     case .event(let event):
       note(event)
       hears(event)
-      tell(.init(event, name: session.name))
+      tell(.group(event))
     }
   }
 
@@ -250,12 +250,12 @@ package final class GroupDriver {
 
   private func note(_ event: SenderEvent) {
     switch event {
-    case .roomConnected(let room):
-      foundRooms.remove(room)
-      for (id, other) in roomIDs where other == room { host.met(id) }
-    case .roomIsTwin(let twin, let room):
-      twins[twin] = room
-      for (id, other) in roomIDs where other == twin { roomIDs[id] = room }
+    case .room(let room, .connected):
+      foundRooms.remove(room.id)
+      for (id, other) in roomIDs where other == room.id { host.met(id) }
+    case .room(let room, .namedTwice(as: let twin)):
+      twins[twin] = room.id
+      for (id, other) in roomIDs where other == twin { roomIDs[id] = room.id }
       foundRooms.remove(twin)
     default: break
     }

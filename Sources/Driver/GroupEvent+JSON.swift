@@ -36,6 +36,23 @@ extension Fields {
 extension GroupEvent.Change {
   fileprivate func encode(into fields: inout Fields) throws {
     switch self {
+    case .group(let event): try event.encode(into: &fields)
+    case .source(let notice): try notice.encode(into: &fields)
+    case .status(let status):
+      try fields.name("status")
+      try fields.encode(status, forKey: .status)
+    case .waiting(let reason): try fields.name("waiting", because: reason)
+    case .leftOut(let events, let positions):
+      try fields.name("leftOut")
+      try fields.encode(events, forKey: .events)
+      try fields.encode(positions, forKey: .positions)
+    }
+  }
+}
+
+extension SenderEvent {
+  fileprivate func encode(into fields: inout Fields) throws {
+    switch self {
     case .room(let room, let change):
       try fields.encode(room.name, forKey: .room)
       try fields.encode(room.id.number, forKey: .roomId)
@@ -59,8 +76,9 @@ extension GroupEvent.Change {
     case .itemEnded(let item):
       try fields.name("itemEnded")
       try fields.add(item)
-    case .itemFailed(let item, let reason, let hasSounded):
-      try fields.name(hasSounded ? "itemCutShort" : "itemFailed", because: reason)
+    case .itemFailed(let item, let error):
+      try fields.name(
+        error.hasSounded ? "itemCutShort" : "itemFailed", because: error.description)
       try fields.add(item)
     case .playlistChanged: try fields.name("playlistChanged")
     case .position(let item, let position):
@@ -69,20 +87,11 @@ extension GroupEvent.Change {
       try fields.encode(position.seconds.rounded(to: 9), forKey: .positionS)
     case .stopped: try fields.name("stopped")
     case .finished: try fields.name("finished")
-    case .source(let notice): try notice.encode(into: &fields)
-    case .status(let status):
-      try fields.name("status")
-      try fields.encode(status, forKey: .status)
-    case .waiting(let reason): try fields.name("waiting", because: reason)
-    case .leftOut(let events, let positions):
-      try fields.name("leftOut")
-      try fields.encode(events, forKey: .events)
-      try fields.encode(positions, forKey: .positions)
     }
   }
 }
 
-extension GroupEvent.RoomChange {
+extension SenderEvent.RoomChange {
   fileprivate func encode(into fields: inout Fields) throws {
     switch self {
     case .connected: try fields.name("roomConnected")
@@ -106,16 +115,16 @@ extension GroupEvent.RoomChange {
   }
 }
 
-extension GroupEvent.Item {
+extension OpenedItem {
   fileprivate func encode(into fields: inout Fields) throws {
     try fields.add(item)
-    try fields.encodeIfPresent(title, forKey: .title)
-    try fields.encodeIfPresent(artist, forKey: .artist)
-    try fields.encodeIfPresent(album, forKey: .album)
+    try fields.encodeIfPresent(metadata.title, forKey: .title)
+    try fields.encodeIfPresent(metadata.artist, forKey: .artist)
+    try fields.encodeIfPresent(metadata.album, forKey: .album)
     try fields.encodeIfPresent(duration?.seconds.rounded(to: 9), forKey: .durationS)
     try fields.encode(isSeekable, forKey: .seekable)
-    try fields.encodeIfPresent(codec?.name, forKey: .codec)
-    try fields.encodeIfPresent(codecReason, forKey: .reason)
+    try fields.encodeIfPresent(wire?.codec.name, forKey: .codec)
+    try fields.encodeIfPresent(wire?.description, forKey: .reason)
   }
 }
 

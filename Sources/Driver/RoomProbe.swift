@@ -85,7 +85,7 @@ private final class Visit {
   func requested(_ sequence: UInt32) { sequences.insert(sequence) }
 
   func happened(_ change: GroupEvent.Change) {
-    guard case .room(_, let change) = change, ending == nil else { return }
+    guard case .group(.room(_, let change)) = change, ending == nil else { return }
     switch change {
     case .connected: isLive = true
     case .notPaired: ending = .notPaired

@@ -69,7 +69,7 @@ package final class PlayerService: LoopMember {
     group = HouseGroup(playing: Player(driver, seed: try SystemRandom.number()))
     driver.hears = { [unowned group] in group.note($0) }
     driver.onEvent = { [unowned self] event in
-      note(event.change)
+      if case .group(let event) = event.change { note(event) }
       onEvent(event)
     }
     driver.holds = sources.hold
@@ -131,8 +131,8 @@ package final class PlayerService: LoopMember {
     !hasSounded && items.count == 1 && endsWithList
   }
 
-  private func note(_ change: GroupEvent.Change) {
-    switch change {
+  private func note(_ event: SenderEvent) {
+    switch event {
     case .itemStarted:
       hasSounded = true
       show(status.item?.metadata.artwork)
@@ -142,10 +142,9 @@ package final class PlayerService: LoopMember {
     case .room(let room, .connected):
       hunt?.reachedRoom()
       remember(room)
-    case .itemFailed(_, _, let hasSounded):
-      wasCutShort = wasCutShort || hasSounded
+    case .itemFailed(_, let error): wasCutShort = wasCutShort || error.hasSounded
     case .room, .started, .paused, .resumed, .itemEnded, .playlistChanged, .position, .buffering,
-      .buffered, .source, .status, .waiting, .leftOut, .finished:
+      .buffered, .finished:
       break
     }
   }
@@ -204,7 +203,7 @@ extension PlayerService {
     addresses[room] = RoomWish.text(host: host, port: port)
   }
 
-  private func remember(_ room: GroupEvent.Room) {
+  private func remember(_ room: SenderEvent.Room) {
     if let address = addresses[room.id] {
       guard !leftRooms.addresses.contains(address) else { return }
       leftRooms.addresses.append(address)

@@ -22,12 +22,12 @@ public enum AudioRendererEvent: Hashable, Sendable, RoomTelling {
   /// Returns nil for changes that do not concern the program.
   init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
     switch change {
-    case .room:
-      guard let event = RoomEvent(change, id: id) else { return nil }
+    case .group(.room(let room, let change)):
+      guard let event = RoomEvent(room, change, id: id) else { return nil }
       self = .room(event)
-    case .started: self = .started
-    case .stopped: self = .ended
-    case .itemFailed(_, let reason, _): self = .failed(reason: reason)
+    case .group(.started): self = .started
+    case .group(.stopped): self = .ended
+    case .group(.itemFailed(_, let error)): self = .failed(reason: error.description)
     default: return nil
     }
   }

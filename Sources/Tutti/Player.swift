@@ -45,7 +45,7 @@ public final class Player: Sendable {
         },
         reads: ReadControl(interruption),
         onEvent: { event, loop in
-          if case .playlistChanged = event.change { media.keep(loop.keptItems) }
+          if case .group(.playlistChanged) = event.change { media.keep(loop.keptItems) }
           if let event = PlayerEvent(event.change, media, id: loop.id) { hub.send(event) }
         },
         onRemoval: { hub.forget($0) },
@@ -260,7 +260,7 @@ public final class Player: Sendable {
   public func currentItem() async throws(TuttiError) -> CurrentItem? {
     try await engine.perform { [media] loop in
       let status = loop.driver.status()
-      return status.item.map { CurrentItem(.init($0), media, arrived: status.arrived) }
+      return status.item.map { CurrentItem($0, media, arrived: status.arrived) }
     }
   }
 

@@ -37,9 +37,17 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
   /// Nil for what concerns nobody outside.
   init?(_ change: GroupEvent.Change, _ media: CustomMedia, id: (RoomID) -> Room.ID) {
     switch change {
-    case .room:
-      guard let event = RoomEvent(change, id: id) else { return nil }
+    case .group(.room(let room, let change)):
+      guard let event = RoomEvent(room, change, id: id) else { return nil }
       self = .room(event)
+    case .group(let event): self.init(event, media)
+    case .source(let notice): self = .sourceNotice(notice.description)
+    case .status, .waiting, .leftOut: return nil
+    }
+  }
+
+  private init?(_ event: SenderEvent, _ media: CustomMedia) {
+    switch event {
     case .started: self = .started
     case .paused: self = .paused
     case .resumed: self = .resumed
@@ -51,11 +59,11 @@ public enum PlayerEvent: Hashable, Sendable, RoomTelling {
     case .itemStarted(let item): self = .itemStarted(.init(item, media))
     case .itemDescribed(let item): self = .itemDescribed(.init(item, media))
     case .itemEnded(let item): self = .itemEnded(.init(item.id))
-    case .itemFailed(let item, let reason, _): self = .itemFailed(.init(item.id), reason: reason)
+    case .itemFailed(let item, let error):
+      self = .itemFailed(.init(item.id), reason: error.description)
     case .playlistChanged: self = .playlistChanged
     case .stopped: self = .stopped
-    case .source(let notice): self = .sourceNotice(notice.description)
-    case .position, .finished, .status, .waiting, .leftOut: return nil
+    case .room, .position, .finished: return nil
     }
   }
 }
@@ -99,13 +107,14 @@ extension Player {
     /// The position up to which the item has arrived from its source; nil in events.
     public let arrived: Duration?
 
-    init(_ item: GroupEvent.Item, _ media: CustomMedia, arrived: MediaDuration? = nil) {
+    init(_ item: OpenedItem, _ media: CustomMedia, arrived: MediaDuration? = nil) {
       self.item = media.item(item.item)
       duration = item.duration.map { Duration($0) }
       isSeekable = item.isSeekable
-      (title, artist, album) = (item.title, item.artist, item.album)
-      metadata = MediaMetadata(item.metadata)
-      codec = item.codecReason ?? item.codec?.title
+      let said = item.metadata
+      (title, artist, album) = (said.title, said.artist, said.album)
+      metadata = MediaMetadata(said)
+      codec = item.wire?.description
       self.arrived = arrived.map { Duration($0) }
     }
   }

@@ -1,4 +1,3 @@
-internal import Driver
 internal import Sender
 
 /// An event of a room. `description` is one line for people, with the room's name.
@@ -53,10 +52,9 @@ public struct RoomEvent: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoomEvent {
-  /// Returns nil for changes that do not concern a room, or not the program.
-  init?(_ change: GroupEvent.Change, id: (RoomID) -> Room.ID) {
-    guard case .room(let room, let what) = change else { return nil }
-    switch what {
+  /// Returns nil for changes that do not concern the program.
+  init?(_ room: SenderEvent.Room, _ change: SenderEvent.RoomChange, id: (RoomID) -> Room.ID) {
+    switch change {
     case .connected: self.change = .connected
     case .gone(let reason): self.change = .gone(reason: reason)
     case .unreachable(let reason): self.change = .unreachable(reason: reason)

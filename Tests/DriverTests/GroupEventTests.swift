@@ -2,30 +2,47 @@ import Audio
 import Clock
 import FFmpegSource
 import ProgramJSON
-import Sender
 import Testing
 import WireProtocol
 
 @testable import Driver
+@testable import Sender
 
 /// The one form in which programs, terminals and the library receive events of a group.
 @Suite struct GroupEventTests {
   private static let item = PlayItem(id: 4, location: "/music/a.flac")
-  private static let kitchen = GroupEvent.Room(id: RoomID(2), name: "Kitchen")
+  private static let kitchen = SenderEvent.Room(id: RoomID(2), name: "Kitchen")
 
-  private static let changes: [GroupEvent.Change] =
+  private static func opened(isSeekable: Bool, _ metadata: ItemMetadata) -> OpenedItem {
+    var opened = OpenedItem(
+      item: item, duration: .seconds(61), position: .zero, isSeekable: isSeekable,
+      metadata: metadata)
+    opened.wire = WireChoice(codec: .flac, reason: .passedOn)
+    return opened
+  }
+
+  private static let events: [SenderEvent] =
     [
       .started, .paused, .resumed, .playlistChanged, .stopped, .finished,
       .buffering(.init(item: item, arrived: .milliseconds(500), needed: .seconds(2))),
       .buffered(after: .milliseconds(7_250)),
       .itemStarted(
-        .init(
-          item: item, title: "A", artist: "B", album: "C", duration: .seconds(61),
-          isSeekable: false, codec: .flac, codecReason: "FLAC as it is")),
-      .itemDescribed(.init(item: item)), .itemEnded(item),
-      .itemFailed(item, reason: "a.flac: damaged", hasSounded: true),
-      .itemFailed(item, reason: "a.flac: not audio", hasSounded: false),
-      .position(item, .milliseconds(1_500)), .source(.stalled(location: "http://x/a")),
+        opened(isSeekable: false, ItemMetadata(title: "A", artist: "B", album: "C"))),
+      .itemDescribed(opened(isSeekable: true, ItemMetadata())), .itemEnded(item),
+      .itemFailed(item, .endsEarly(path: "a.flac", after: 1, of: 2)),
+      .itemFailed(item, .notFound(path: "a.flac")), .position(item, .milliseconds(1_500)),
+    ]
+    + [
+      .connected, .gone(reason: "timeout"), .unreachable(reason: "no route"),
+      .refused(reason: "busy"), .replaced(reason: "study plays there"),
+      .namedTwice(as: RoomID(3)), .state(.noDevice, detail: "unplugged"),
+      .state(.playing, detail: ""), .flushed, .recoded(from: .aac),
+      .choseLatency(.milliseconds(80)),
+    ].map { .room(kitchen, $0) }
+
+  private static let changes: [GroupEvent.Change] =
+    events.map { .group($0) } + [
+      .source(.stalled(location: "http://x/a")),
       .source(.resumed(location: "http://x/a", afterSeconds: 3)),
       .source(.reconnecting(location: "http://x/a", reason: "reset")),
       .source(.away(location: "alsa:hw:1", reason: "gone")), .source(.back(location: "alsa:hw:1")),
@@ -33,12 +50,6 @@ import WireProtocol
       .source(.withoutEffects(location: "a.flac", reason: "a.flac: no filters")),
       .waiting(reason: "looking for Kitchen"), .leftOut(events: 3, positions: 40),
     ]
-    + [
-      .connected, .gone(reason: "timeout"), .unreachable(reason: "no route"),
-      .refused(reason: "busy"), .replaced(reason: "study plays there"), .namedTwice,
-      .state(.noDevice, detail: "unplugged"), .state(.playing, detail: ""), .flushed,
-      .recoded(from: .aac), .choseLatency(.milliseconds(80)),
-    ].map { .room(kitchen, $0) }
 
   private static func json(_ event: GroupEvent) throws -> String {
     String(decoding: try JSON.encode(event), as: UTF8.self)
@@ -55,10 +66,5 @@ import WireProtocol
       #"{"event":"buffered","revision":7,"silenceS":7.25}"#,
       #"{"album":"C","artist":"B","codec":"flac","durationS":61,"event":"itemStarted","item":"/music/a.flac","itemId":4,"reason":"FLAC as it is","revision":7,"seekable":false,"title":"A"}"#,
     ] { #expect(lines.contains(line)) }
-  }
-
-  @Test func `a room without a name is told by its number`() {
-    let change = GroupEvent.Change(.roomConnected(RoomID(3))) { _ in nil }
-    #expect(change == .room(.init(id: RoomID(3), name: "room 3"), .connected))
   }
 }

@@ -155,6 +155,7 @@ final class SimulatedPlayer: GroupPlayer {
   func lose(_ receiver: String) {
     guard let index = rooms.firstIndex(where: { $0.receiver == receiver }) else { return }
     rooms[index].isLost = true
-    world.tell(.roomReplaced(rooms[index].id, reason: "taken"), of: self)
+    let told = SenderEvent.Room(id: rooms[index].id, name: receiver)
+    world.tell(.room(told, .replaced(reason: "taken")), of: self)
   }
 }

@@ -311,14 +311,15 @@ final class SimulatedWorld: HousePlayers {
     guard let room = player.rooms.first(where: { $0.id == id }), !room.isLost,
       let index = index(room.receiver), receivers[index].isOn
     else { return }
+    let told = SenderEvent.Room(id: id, name: receivers[index].name)
     guard !receivers[index].needsPIN else {
-      return tell(.roomNotPaired(id, advice: ""), of: player)
+      return tell(.room(told, .notPaired(advice: "")), of: player)
     }
     let before = receivers[index].holder
     guard before == .nobody || before == .ours(player.number) || takesOver else { return }
     if before == .stranger, !mayTake { problems.append("took \(receivers[index].name)") }
     receivers[index].holder = .ours(player.number)
-    tell(.roomConnected(id), of: player)
+    tell(.room(told, .connected), of: player)
     if case .ours(let number) = before, number != player.number {
       players.first { $0.number == number }?.lose(room.receiver)
     }

@@ -100,8 +100,8 @@ import WireProtocol
       group.say(.status(.test(.playing)), in: TestGroup.other)
       group.say(.status(.test(state)))
     }
-    let details = group.events.compactMap {
-      if case .roomState(TestGroup.room, state, let detail) = $0 { detail } else { nil }
+    let details = group.events.changes(of: TestGroup.room).compactMap {
+      if case .state(state, let detail) = $0 { detail } else { nil }
     }
     #expect(details.count == 2 && details.first == "" && details.last?.contains("10 s") == true)
   }

@@ -234,7 +234,7 @@ import WireProtocol
     var group = TestGroup.playing()
     group.take()
     func told() -> Int {
-      group.events.count { if case .roomState = $0 { true } else { false } }
+      group.events.count { if case .room(_, .state) = $0 { true } else { false } }
     }
     for turn in 0..<1000 { group.say(.status(.test(turn % 2 == 0 ? .noDevice : .playing))) }
     #expect(told() <= 10)
@@ -244,13 +244,13 @@ import WireProtocol
     #expect(told() - before <= 10)
     group.advance(by: .seconds(1))
     group.say(.status(.test(.noDevice)))
-    #expect(group.events.last == .roomState(TestGroup.room, .noDevice, detail: ""))
+    #expect(group.events.changes(of: TestGroup.room).last == .state(.noDevice, detail: ""))
   }
 
   // MARK: - Whose fault it is
 
   private static func blamed(_ group: TestGroup) -> Int {
-    group.events.filter { if case .roomState(_, .starved, _) = $0 { true } else { false } }.count
+    group.events.filter { if case .room(_, .state(.starved, _)) = $0 { true } else { false } }.count
   }
 
   @Test func `a room that starves while the group has enough is named at once`() {

@@ -26,7 +26,7 @@ import WireProtocol
     var group = TestGroup()
     group.greet()
     #expect(group.outputs.contains(.connect(TestGroup.room, .media)))
-    #expect(group.events.contains(.roomConnected(TestGroup.room)))
+    #expect(group.events.changes(of: TestGroup.room).contains(.connected))
     group.handle(.connected(TestGroup.room, .media))
     guard case .hello(let hello)? = group.told().first else { return }
     #expect(group.streamed() == [.attach(session: hello.session)])
@@ -61,7 +61,8 @@ import WireProtocol
     group.say(.refuse(Refusal(reason: .busy, detail: "attic")))
     #expect(group.outputs.contains(.close(TestGroup.room, .control)))
     #expect(
-      group.events == [.roomRefused(TestGroup.room, reason: "busy: attic is playing there")])
+      group.events.changes(of: TestGroup.room) == [.refused(reason: "busy: attic is playing there")]
+    )
     group.take()
     group.advance(by: .milliseconds(4900))
     #expect(!group.outputs.contains(.connect(TestGroup.room, .control)))
@@ -159,7 +160,7 @@ import WireProtocol
     var group = TestGroup()
     group.join()
     group.say(.goodbye(Goodbye(reason: .shutdown, detail: "update")))
-    #expect(group.events.contains(.roomGone(TestGroup.room, reason: "update")))
+    #expect(group.events.changes(of: TestGroup.room).contains(.gone(reason: "update")))
     group.take()
     group.advance(by: .seconds(1))
     #expect(group.outputs.contains(.connect(TestGroup.room, .control)))
@@ -197,7 +198,7 @@ import WireProtocol
     group.take()
     group.handle(.closed(TestGroup.room, .media, reason: "reset"))
     #expect(group.outputs.contains(.close(TestGroup.room, .control)))
-    #expect(group.events.contains(.roomGone(TestGroup.room, reason: "reset")))
+    #expect(group.events.changes(of: TestGroup.room).contains(.gone(reason: "reset")))
   }
 
   // MARK: - Coming back

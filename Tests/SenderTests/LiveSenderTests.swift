@@ -200,7 +200,7 @@ struct LiveSenderTests {
     for _ in 0..<10 { bed.report(needing: .milliseconds(10)) }
     for _ in 0..<2 { bed.report(needing: .milliseconds(44)) }
     #expect(bed.holds == [Self.latency, .milliseconds(50)])
-    #expect(bed.events.contains(.latencyChosen(.milliseconds(50), RoomID(1))))
+    #expect(bed.events.changes(of: RoomID(1)).contains(.choseLatency(.milliseconds(50))))
     let status = bed.sender.session.status(at: bed.now)
     #expect(status.liveLatency == Self.latency && status.latencyDecider == RoomID(1))
   }

@@ -18,7 +18,8 @@ import WireProtocol
     var group = TestGroup.playing()
     group.say(.goodbye(Goodbye(reason: .replaced, detail: "loft")))
     #expect(
-      group.events.contains(.roomReplaced(TestGroup.room, reason: "loft has taken it over")))
+      group.events.changes(of: TestGroup.room).contains(.replaced(reason: "loft has taken it over"))
+    )
     #expect(group.outputs.contains(.close(TestGroup.room, .media)))
     group.advance(by: .seconds(60))
     group.handle(.roomSeen(TestGroup.room))
@@ -158,12 +159,12 @@ import WireProtocol
       group.advance(by: .milliseconds(500))
       group.say(.credit(.test(limit: 1 << 20)))
     }
-    let old = SenderEvent.roomState(
-      TestGroup.room, .playing, detail: "its status has not come for a while")
-    #expect(group.events.count { $0 == old } == 1)
+    let old = SenderEvent.RoomChange.state(
+      .playing, detail: "its status has not come for a while")
+    #expect(group.events.changes(of: TestGroup.room).count { $0 == old } == 1)
     #expect(Self.farewell(group) == nil)
     group.say(.status(.test(.playing)))
-    #expect(group.events.last == .roomState(TestGroup.room, .playing, detail: ""))
+    #expect(group.events.changes(of: TestGroup.room).last == .state(.playing, detail: ""))
   }
 
   // MARK: - Twins
@@ -174,7 +175,7 @@ import WireProtocol
     welcome.receiverID = .counting(from: 77)
     group.joinReady(TestGroup.room, with: welcome)
     group.joinReady(TestGroup.other, with: welcome)
-    #expect(group.events.contains(.roomIsTwin(TestGroup.room, of: TestGroup.other)))
+    #expect(group.events.changes(of: TestGroup.other).contains(.namedTwice(as: TestGroup.room)))
     #expect(group.session.status(at: group.now).rooms.map(\.id) == [TestGroup.other])
     group.handle(.closed(TestGroup.room, .control, reason: "the receiver closed it"))
     group.take()
@@ -275,10 +276,10 @@ import WireProtocol
     var group = TestGroup()
     group.handle(.connected(TestGroup.room, .control))
     group.say(.refuse(Refusal(reason: .other, detail: "not paired")))
-    #expect(group.events.contains(.roomRefused(TestGroup.room, reason: "not paired")))
+    #expect(group.events.changes(of: TestGroup.room).contains(.refused(reason: "not paired")))
     var playing = TestGroup.playing()
     playing.say(.goodbye(Goodbye(reason: .other, detail: "moving house")))
-    #expect(playing.events.contains(.roomGone(TestGroup.room, reason: "moving house")))
+    #expect(playing.events.changes(of: TestGroup.room).contains(.gone(reason: "moving house")))
   }
 
   // MARK: - Codecs
@@ -350,7 +351,8 @@ import WireProtocol
   @Test func `a room that was not heard of for the length of a sleep is connected anew`() {
     var group = TestGroup.playing(["8000x1:800000"])
     group.handle(.resumedFromSuspend(after: .seconds(25)))
-    #expect(group.events.contains(.roomGone(TestGroup.room, reason: "nothing heard for 10 s")))
+    #expect(
+      group.events.changes(of: TestGroup.room).contains(.gone(reason: "nothing heard for 10 s")))
     group.advance(by: .seconds(1))
     #expect(Self.connects(group) == 1)
   }

@@ -287,3 +287,10 @@ extension RoomStatus {
       lostPackets: 0, corruptPackets: 0)
   }
 }
+
+extension [SenderEvent] {
+  /// What they tell of a room.
+  func changes(of room: RoomID) -> [SenderEvent.RoomChange] {
+    compactMap { if case .room(let told, let change) = $0, told.id == room { change } else { nil } }
+  }
+}

@@ -19,8 +19,8 @@ import WireProtocol
     group.handle(.connected(TestGroup.room, .control, .test(.counting(from: 2))))
     #expect(group.told().isEmpty)
     #expect(
-      group.events == [
-        .roomUnreachable(TestGroup.room, reason: "another receiver answers at its address")
+      group.events.changes(of: TestGroup.room) == [
+        .unreachable(reason: "another receiver answers at its address")
       ])
     #expect(group.outputs.contains(.close(TestGroup.room, .control)))
   }
@@ -31,13 +31,13 @@ import WireProtocol
       group.handle(.closed(TestGroup.room, .control, reason: reason))
       group.advance(by: .seconds(60))
     }
-    let told = group.events.filter { if case .roomUnreachable = $0 { true } else { false } }
+    let told = group.events.filter { if case .room(_, .unreachable) = $0 { true } else { false } }
     #expect(told.count == 1)
     // Another failure is reported again.
     group.handle(.connected(TestGroup.room, .control, .test()))
     group.say(.welcome(.test()))
     group.handle(.closed(TestGroup.room, .control, reason: "gone"))
-    #expect(group.events.contains(.roomGone(TestGroup.room, reason: "gone")))
+    #expect(group.events.changes(of: TestGroup.room).contains(.gone(reason: "gone")))
   }
 
   @Test func `a receiver that names another identifier than its key's breaks the protocol`() {
@@ -76,7 +76,7 @@ import WireProtocol
     group.handle(.connected(TestGroup.room, .control))
     group.say(.refuse(Refusal(reason: .notPaired, detail: "")))
     let advice = "it is not paired with this machine: tutti pair 'room 1'"
-    #expect(group.events == [.roomNotPaired(TestGroup.room, advice: advice)])
+    #expect(group.events.changes(of: TestGroup.room) == [.notPaired(advice: advice)])
     group.take()
     group.advance(by: .seconds(59))
     #expect(Self.connects(group) == 0)
@@ -91,9 +91,8 @@ import WireProtocol
     var group = TestGroup.playing()
     group.say(.goodbye(Goodbye(reason: .notPaired, detail: "")))
     #expect(
-      group.events == [
-        .roomNotPaired(
-          TestGroup.room, advice: "it is not paired with this machine: tutti pair Kitchen")
+      group.events.changes(of: TestGroup.room) == [
+        .notPaired(advice: "it is not paired with this machine: tutti pair Kitchen")
       ])
     #expect(group.outputs.contains(.close(TestGroup.room, .media)))
     group.take()
@@ -105,7 +104,7 @@ import WireProtocol
     var group = TestGroup.playing(["8000x1:800000"])
     group.say(.goodbye(Goodbye(reason: .lent, detail: "loft")))
     #expect(
-      group.events == [.roomGone(TestGroup.room, reason: "loft plays there for a while")])
+      group.events.changes(of: TestGroup.room) == [.gone(reason: "loft plays there for a while")])
     for _ in 1...3 {
       group.take()
       group.advance(by: .milliseconds(4900))

@@ -37,7 +37,7 @@ import WireProtocol
   }
 
   private static func isBlamed(_ event: SenderEvent) -> Bool {
-    if case .roomState(_, .starved, _) = event { true } else { false }
+    if case .room(_, .state(.starved, _)) = event { true } else { false }
   }
 
   private static func expectAllHeard(

@@ -27,8 +27,8 @@ import WireProtocol
 
   private static func choices(_ group: SimulatedGroup) -> [Choice] {
     group.senderEvents.compactMap { told in
-      guard case .latencyChosen(let latency, let room) = told.event else { return nil }
-      return Choice(at: told.at.seconds, milliseconds: latency.count / 1_000_000, room: room)
+      guard case .room(let room, .choseLatency(let latency)) = told.event else { return nil }
+      return Choice(at: told.at.seconds, milliseconds: latency.count / 1_000_000, room: room.id)
     }
   }
 

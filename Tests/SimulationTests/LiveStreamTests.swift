@@ -118,7 +118,10 @@ import WireProtocol
     group.expectSounding(from: 21, to: 30)
     group.expectSpread(within: 100, from: 12, to: 19)
     expectBounded(group)
-    #expect(!group.senderEvents.contains { if case .roomGone = $0.event { true } else { false } })
+    #expect(
+      !group.senderEvents.contains {
+        if case .room(_, .gone) = $0.event { true } else { false }
+      })
     #expect(group.audioCount > 2 * 200 * 9)
   }
 

@@ -60,7 +60,7 @@ import WireProtocol
   func `a limit beyond what a room can hold does no harm`(seed: UInt64) {
     let group = Self.overrun(seed: seed)
     group.run(until: 30)
-    #expect(!group.senderEvents.contains { $0.event == .roomFlushed(RoomID(2)) })
+    #expect(!group.senderEvents.contains { $0.event.change(of: RoomID(2)) == .flushed })
     group.expectSounding(from: 3, to: 30)
     group.expectSpread(within: 50, from: 15, to: 30)
     expectFlawless(group)

@@ -16,7 +16,8 @@ import WireProtocol
 
   private static func recodings(of group: SimulatedGroup) -> [Double] {
     group.senderEvents.compactMap { entry in
-      if case .recoded(_, from: SignalPackets.codec) = entry.event { entry.at.seconds } else { nil }
+      guard case .room(_, .recoded(from: SignalPackets.codec)) = entry.event else { return nil }
+      return entry.at.seconds
     }
   }
 

@@ -49,7 +49,7 @@ import WireProtocol
     group.at(33) { $0.repair(1) }
     group.run(until: 70)
     group.expectSounding([0, 2], from: 33, to: 70)
-    let back = group.senderEvents.last { $0.event == .roomConnected(RoomID(2)) }?.at.seconds
+    let back = group.senderEvents.last { $0.event.change(of: RoomID(2)) == .connected }?.at.seconds
     #expect((back ?? 70) < 45)
     group.expectSounding([1], from: (back ?? 0) + 1, to: 70)
     group.expectSpread(within: 100, from: (back ?? 0) + 5, to: 70)

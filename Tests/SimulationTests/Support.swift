@@ -1,3 +1,4 @@
+import Sender
 import Simulation
 import Testing
 
@@ -40,5 +41,12 @@ extension SimulatedGroup {
     print("   spread", spread)
     #expect(spread.p99 <= microseconds, "\(spread)", sourceLocation: location)
     #expect(spread.count > 10, "\(spread)", sourceLocation: location)
+  }
+}
+
+extension SenderEvent {
+  /// The change of this room that it tells of; nil if it is about something else.
+  func change(of room: RoomID) -> RoomChange? {
+    if case .room(let told, let change) = self, told.id == room { change } else { nil }
   }
 }

@@ -30,21 +30,20 @@ import WireProtocol
 
   private static func refusals(_ group: SimulatedGroup) -> [String] {
     group.senderEvents.compactMap {
-      if case .roomNotPaired(_, let advice) = $0.event { advice } else { nil }
+      if case .room(_, .notPaired(let advice)) = $0.event { advice } else { nil }
     }
   }
 
   private static let second = RoomID(2)
 
   /// Returns the sender's events about room 1 from then on, except changes of its state.
-  private static func told(_ group: SimulatedGroup, from start: Double) -> [SenderEvent] {
-    let room = second
-    return group.senderEvents.filter { $0.at.seconds >= start }.map(\.event).filter { event in
-      switch event {
-      case .roomConnected(room), .roomGone(room, _), .roomUnreachable(room, _),
-        .roomRefused(room, _), .roomNotPaired(room, _), .roomReplaced(room, _):
-        true
-      default: false
+  private static func told(
+    _ group: SimulatedGroup, from start: Double
+  ) -> [SenderEvent.RoomChange] {
+    group.senderEvents.filter { $0.at.seconds >= start }.compactMap { told in
+      switch told.event.change(of: second) {
+      case .state, .flushed, nil: nil
+      case let change: change
       }
     }
   }
@@ -85,7 +84,7 @@ import WireProtocol
     #expect(group.microphone.soundingShare(of: 1, from: 10.2, to: 20) == 0)
     group.expectSounding([0], from: 3, to: 20)
     let advice = "it is not paired with this machine: tutti pair 'room 1'"
-    #expect(Self.told(group, from: 10) == [.roomNotPaired(Self.second, advice: advice)])
+    #expect(Self.told(group, from: 10) == [.notPaired(advice: advice)])
     expectBounded(group)
   }
 
@@ -147,7 +146,7 @@ import WireProtocol
     let reason = "visitor 1 plays there for a while"
     #expect(
       Self.told(group, from: 10) == [
-        .roomGone(Self.second, reason: reason), .roomConnected(Self.second),
+        .gone(reason: reason), .connected,
       ])
     expectBounded(group)
   }
@@ -167,6 +166,6 @@ import WireProtocol
     #expect(group.microphone.soundingShare(of: 1, from: 15.2, to: 24) == 0)
     // The sender does not ask for the room again.
     let reason = "visitor 2 has taken it over"
-    #expect(Self.told(group, from: 10) == [.roomReplaced(Self.second, reason: reason)])
+    #expect(Self.told(group, from: 10) == [.replaced(reason: reason)])
   }
 }

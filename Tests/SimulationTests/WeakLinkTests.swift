@@ -24,7 +24,7 @@ import WireProtocol
 
   private static func starvations(of room: Int, in group: SimulatedGroup) -> Int {
     group.senderEvents.count {
-      if case .roomState(RoomID(room + 1), .starved, _) = $0.event { true } else { false }
+      if case .state(.starved, _) = $0.event.change(of: RoomID(room + 1)) { true } else { false }
     }
   }
 
@@ -96,7 +96,7 @@ import WireProtocol
     group.at(45) { $0.command(.resume) }
     group.run(until: 60)
     let gone = group.senderEvents.filter {
-      if case .roomGone(_, _) = $0.event { true } else { false }
+      if case .room(_, .gone) = $0.event { true } else { false }
     }
     #expect(gone.isEmpty)
     group.expectSounding(from: 46, to: 60)

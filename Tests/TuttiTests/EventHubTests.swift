@@ -63,11 +63,11 @@ import Testing
   }
 
   @Test func `what happens to the rooms of a group is told to the library's users`() {
-    func change(_ change: GroupEvent.RoomChange) -> RoomEvent.Change? {
-      RoomEvent(.room(.init(id: RoomID(1), name: "Loft"), change)) { "\($0.number)" }?.change
+    func change(_ change: SenderEvent.RoomChange) -> RoomEvent.Change? {
+      RoomEvent(.init(id: RoomID(1), name: "Loft"), change) { "\($0.number)" }?.change
     }
     #expect(change(.replaced(reason: "gone")) == .replaced(reason: "gone"))
-    #expect(change(.namedTwice) == .namedTwice)
+    #expect(change(.namedTwice(as: RoomID(2))) == .namedTwice)
     #expect(change(.refused(reason: "busy")) == .refused(reason: "busy"))
   }
 

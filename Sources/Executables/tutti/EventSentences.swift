@@ -9,23 +9,29 @@ import WireProtocol
 enum EventSentences {
   static func line(_ change: GroupEvent.Change) -> StyledText? {
     switch change {
+    case .group(let event): line(event)
+    case .source(let notice): warning("\(notice)")
+    case .waiting(let reason): StyledText(reason)
+    case .status, .leftOut: nil
+    }
+  }
+
+  private static func line(_ event: SenderEvent) -> StyledText? {
+    switch event {
     case .room(let room, let change): line(room.name, change)
-    case .started, .paused, .resumed, .itemEnded, .playlistChanged, .position, .status, .leftOut:
-      nil
+    case .started, .paused, .resumed, .itemEnded, .playlistChanged, .position: nil
     case .itemStarted(let item), .itemDescribed(let item): name(item)
-    case .itemFailed(_, let reason, let hasSounded):
-      warning(hasSounded ? reason : "skipped: \(reason)")
+    case .itemFailed(_, let error):
+      warning(error.hasSounded ? error.description : "skipped: \(error)")
     case .buffering(let buffering): warning("\(buffering)")
     case .buffered(let silence):
       StyledText("plays again after \(Int(silence.seconds.rounded(.up))) s of silence")
     case .stopped: StyledText("the list is at its end; go on with: tutti add FILE")
     case .finished: StyledText("finished")
-    case .source(let notice): warning("\(notice)")
-    case .waiting(let reason): StyledText(reason)
     }
   }
 
-  private static func line(_ room: String, _ change: GroupEvent.RoomChange) -> StyledText? {
+  private static func line(_ room: String, _ change: SenderEvent.RoomChange) -> StyledText? {
     switch change {
     case .connected: StyledText("\(room): connected", .good)
     case .gone(let reason): warning("\(room): gone (\(reason)); trying again")
@@ -48,11 +54,11 @@ enum EventSentences {
 
   private static func warning(_ line: String) -> StyledText { StyledText(line, .warning) }
 
-  private static func name(_ item: GroupEvent.Item) -> StyledText {
+  private static func name(_ item: OpenedItem) -> StyledText {
     let name = ItemName.text(
-      title: item.title, artist: item.artist, location: item.item.location)
+      title: item.metadata.title, artist: item.metadata.artist, location: item.item.location)
     let duration = item.duration.map { " (\(TimeText.format($0.seconds)))" } ?? ""
-    let codec = item.codecReason.map { ", \($0)" } ?? ""
+    let codec = item.wire.map { ", \($0)" } ?? ""
     return StyledText(name, .strong) + StyledText(duration) + StyledText(codec, .faint)
   }
 }

@@ -69,7 +69,7 @@ final class HouseProgram: LoopMember {
     house.onEvent = { group, change in
       guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
       // A line about a room already begins with its name.
-      if case .room = change { return Self.say(line, to: log) }
+      if case .group(.room) = change { return Self.say(line, to: log) }
       Self.say("\(group): \(line)", to: log)
     }
     control.answer = { [weak self] call, reply in self?.answer(call, reply) }

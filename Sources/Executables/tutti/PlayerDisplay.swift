@@ -177,11 +177,13 @@ final class PlayerDisplay: LoopMember {
   // MARK: - What happens
 
   private func show(_ event: GroupEvent) {
-    if case .paused = event.change { isPaused = true }
-    if case .resumed = event.change { isPaused = false }
+    if case .group(.paused) = event.change { isPaused = true }
+    if case .group(.resumed) = event.change { isPaused = false }
     if isJSON { return post(event) }
     // A file that breaks off may be read to there before it sounds.
-    if case .itemFailed(let item, _, hasSounded: false) = event.change, player.isOnlyFailure(item) {
+    if case .group(.itemFailed(let item, let error)) = event.change, !error.hasSounded,
+      player.isOnlyFailure(item)
+    {
       return
     }
     if let line = EventSentences.line(event.change) { terminal.print(line) }

@@ -1,6 +1,7 @@
 import Driver
 import House
 import LinuxIO
+import Sender
 import Service
 
 /// `tutti play`: a player with a terminal and a socket for other commands, all on one thread.
@@ -54,8 +55,9 @@ private final class StrangeRoom {
 
   func note(_ change: GroupEvent.Change) {
     switch change {
-    case .room(_, .connected): hasReachedRoom = true
-    case .room(let room, .notPaired) where !hasReachedRoom && name == nil: name = room.name
+    case .group(.room(_, .connected)): hasReachedRoom = true
+    case .group(.room(let room, .notPaired)) where !hasReachedRoom && name == nil:
+      name = room.name
     default: break
     }
   }

@@ -63,9 +63,9 @@ package final class HouseGroup {
     switch event {
     case .playlistChanged: queueRevision += 1
     case .stopped: if !player.port.session.isHalted { restingPlace = nil }
-    case .roomReplaced(let room, _): set(.lost(room))
-    case .roomNotPaired(let room, _): set(.unpaired(room))
-    case .roomConnected(let room): set(.joined(room))
+    case .room(let room, .replaced): set(.lost(room.id))
+    case .room(let room, .notPaired): set(.unpaired(room.id))
+    case .room(let room, .connected): set(.joined(room.id))
     default: break
     }
   }

@@ -152,8 +152,8 @@ package struct GroupSender<Address: Hashable & Sendable> {
 
   private mutating func note(_ event: SenderEvent) {
     switch event {
-    case .roomConnected(let room): dialler.confirmed(room)
-    case .roomIsTwin(let twin, _): dialler.remove(twin)
+    case .room(let room, .connected): dialler.confirmed(room.id)
+    case .room(_, .namedTwice(as: let twin)): dialler.remove(twin)
     default: break
     }
   }

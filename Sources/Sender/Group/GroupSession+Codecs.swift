@@ -21,7 +21,7 @@ extension GroupSession {
         earliest = max(earliest, live.end ?? earliest)
         return recode(from: earliest, for: newcomer, at: now)
       }
-      emit(.event(.recoded(newcomer, from: live.codec)))
+      rooms.tellOf(newcomer, .recoded(from: live.codec))
       return order(.recode(codecs, generation: timeline.generation))
     }
     recode(from: earliest, for: newcomer, at: now)
@@ -54,7 +54,7 @@ extension GroupSession {
         isChosen: isWithin || segment.isChosen),
       from: time, after: isWithin ? opened.item : before, isRamped: false, isRecoding: isWithin,
       at: now)
-    emit(.event(.recoded(newcomer, from: codec)))
+    rooms.tellOf(newcomer, .recoded(from: codec))
   }
 
   private func firstUnsuitable(from time: MediaTime) -> (MediaTime, Codec)? {

@@ -201,7 +201,7 @@ package struct GroupSession {
       case .flushed(let id, let time):
         let sequence = store.sequence(at: time)
         rooms.with(id) { $0.connected?.media?.goBack(to: sequence) }
-        emit(.event(.roomFlushed(id)))
+        rooms.tellOf(id, .flushed)
       case .reported(let id, let report): reported(report, by: id, at: now)
       }
     }

@@ -85,7 +85,7 @@ extension GroupSession {
     else { return }
     live.item?.decider = decision.room
     emit(.hold(decision.latency))
-    emit(.event(.latencyChosen(decision.latency, decision.room)))
+    rooms.tellOf(decision.room, .choseLatency(decision.latency))
   }
 
   /// Sends a live packet to the rooms. While they stand still, nobody needs it.

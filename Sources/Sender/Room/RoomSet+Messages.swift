@@ -75,7 +75,7 @@ extension RoomSet {
       return nil
     }
     if codecs != before { newcomer = id }
-    outputs.append(.event(.roomConnected(id)))
+    tellOf(id, .connected)
     return .welcomed(id, welcome)
   }
 
@@ -90,7 +90,7 @@ extension RoomSet {
     let isNew = links[index].lastObstacle != reason
     outputs.append(.close(id, .control))
     links[index].refused(reason, trouble, at: now)
-    if isNew { outputs.append(.event(.roomRefused(id, reason: reason))) }
+    if isNew { tellOf(id, .refused(reason: reason)) }
   }
 
   private mutating func replaced(_ index: Int, _ goodbye: Goodbye) {
@@ -99,7 +99,7 @@ extension RoomSet {
     let reason = trouble.sentence(own: configuration.senderName)
     close(id)
     links[index].replaced(reason, by: goodbye.detail)
-    outputs.append(.event(.roomReplaced(id, reason: reason)))
+    tellOf(id, .replaced(reason: reason))
   }
 
   /// Another sender has the room for a while; this one keeps asking for it.
@@ -116,7 +116,7 @@ extension RoomSet {
     let isNew = links[index].connected != nil || links[index].lastObstacle != advice
     close(id)
     links[index].notPaired(advice, at: now)
-    if isNew { outputs.append(.event(.roomNotPaired(id, advice: advice))) }
+    if isNew { tellOf(id, .notPaired(advice: advice)) }
   }
 
   /// A room has found that it cannot decode a codec that it had listed.

@@ -35,7 +35,7 @@ extension RoomSet {
     let state = ToldState(state: status.state, detail: status.detail)
     guard links[index].connected?.toldState != state else { return }
     links[index].connected?.toldState = state
-    outputs.append(.event(.roomState(links[index].id, status.state, detail: status.detail)))
+    tellOf(links[index].id, .state(status.state, detail: status.detail))
   }
 }
 

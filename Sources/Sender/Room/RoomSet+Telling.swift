@@ -9,6 +9,12 @@ extension RoomSet {
     outputs.append(.send(links[index].id, .control, message.encoded()))
   }
 
+  /// Tells people of a room. A room that was removed meanwhile concerns nobody.
+  mutating func tellOf(_ id: RoomID, _ change: SenderEvent.RoomChange) {
+    guard let index = index(of: id) else { return }
+    outputs.append(.event(.room(.init(id: id, name: links[index].name), change)))
+  }
+
   mutating func tellAll(_ message: ControlMessage, at now: LocalTime) {
     for index in links.indices {
       if case .flush(let flush) = message {

@@ -107,7 +107,7 @@ struct RoomSet {
     let receiver = self[id]?.receiverID
     for twin in links where twin.id != id && twin.receiverID == receiver {
       drop(twin.id)
-      outputs.append(.event(.roomIsTwin(twin.id, of: id)))
+      tellOf(id, .namedTwice(as: twin.id))
     }
   }
 
@@ -183,10 +183,10 @@ struct RoomSet {
   ) {
     guard let index = index(of: id) else { return }
     if links[index].connected != nil {
-      outputs.append(.event(.roomGone(id, reason: reason)))
+      tellOf(id, .gone(reason: reason))
     } else if links[index].trouble != trouble ?? .unreachable {
       // A room that is off is tried at all its addresses in turn, each of which has a reason of its own.
-      outputs.append(.event(.roomUnreachable(id, reason: reason)))
+      tellOf(id, .unreachable(reason: reason))
     }
     close(id)
     links[index].broke(reason, trouble, at: now)

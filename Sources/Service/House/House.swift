@@ -233,7 +233,7 @@ package final class House: LoopMember {
 
   private func happened(_ change: GroupEvent.Change, to group: String) {
     switch change {
-    case .position, .status, .finished: return
+    case .group(.position), .group(.finished), .status: return
     case .source: session.handle(.changed, at: HostClock.now)
     default: break
     }
