@@ -109,13 +109,13 @@ extension GroupSession {
   }
 
   mutating func goTo(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
-    isHalted = false
+    restart.isHalted = false
     restart.ask(for: .init(item: item, position: position))
     restartIfDue(at: now)
   }
 
   mutating func halt(at now: LocalTime) {
-    isHalted = true
+    restart.isHalted = true
     if let aim = aim(at: now) ?? firstAim { halt(after: aim.item, at: now) }
   }
 

@@ -69,8 +69,6 @@ package struct GroupSession {
   var volume = StreamVolume.full
   var rooms: RoomSet
   var start: Start
-  /// Nothing is played until somebody chooses an item.
-  package internal(set) var isHalted = false
   private(set) var ending = Ending.none
   package internal(set) var clock = GroupClock()
   var restart = Restart()
@@ -155,6 +153,9 @@ package struct GroupSession {
     ]
     .compactMap { $0 }.min().map(clock.machine)
   }
+
+  /// True if nothing is played until somebody chooses an item.
+  package var isHalted: Bool { restart.isHalted }
 
   /// Bytes of packets that it may hold, whatever the rooms say.
   package var storeLimit: Int {

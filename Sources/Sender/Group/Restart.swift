@@ -29,6 +29,8 @@ struct Restart {
     case cut
   }
 
+  /// True if the group goes on nowhere until somebody chooses an item.
+  var isHalted = false
   /// Asked for while the last one is not carried out, or has just been.
   private(set) var target: Target?
   private(set) var deadline: LocalTime?
