@@ -56,6 +56,8 @@ package enum Order: Codable, Hashable, Sendable {
   package enum QueueEdit: Codable, Hashable, Sendable {
     case add([NewEntry], at: Place)
     case clear
+    /// All but the entry that plays, or would be next.
+    case clearOthers
     case undo
     case shuffle
     case remove([Int])

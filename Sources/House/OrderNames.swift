@@ -49,7 +49,7 @@ extension Order.QueueEdit {
       return .add(
         try entries.map { entry throws(Refusal) in try names.input(entry) },
         at: try place.resolved(by: names, in: group))
-    case .clear, .undo, .shuffle: return self
+    case .clear, .clearOthers, .undo, .shuffle: return self
     case .remove(let numbers):
       return .remove(
         try numbers.map { number throws(Refusal) in try names.entry(number, in: group) })

@@ -25,6 +25,9 @@ extension WebAPI {
       return try await api.edit(call, .add(entries, at: place))
     },
     Route("DELETE", queue, .guest) { api, call in try await api.plainEdit(call, .clear) },
+    Route("POST", "\(queue)/clear-others", .guest) { api, call in
+      try await api.plainEdit(call, .clearOthers)
+    },
     Route("POST", "\(queue)/undo", .guest) { api, call in try await api.plainEdit(call, .undo) },
     Route("POST", "\(queue)/shuffle", .guest) { api, call in try await api.plainEdit(call, .shuffle)
     },

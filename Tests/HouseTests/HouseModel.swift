@@ -290,6 +290,10 @@ extension HouseModel.Group {
     case .clear:
       if !ids.isEmpty { undo = Undo(ids: ids, music: undoMusic) }
       (ids, music) = ([], .resting)
+    case .clearOthers:
+      guard let current, ids.contains(current) else { return false }
+      if ids.count > 1 { undo = Undo(ids: ids, music: nil) }
+      ids = [current]
     case .undo:
       guard let undo else { return false }
       (ids, self.undo) = (undo.ids, nil)

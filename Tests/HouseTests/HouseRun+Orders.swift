@@ -203,7 +203,7 @@ extension HouseRun {
         Order.NewEntry(location: "/music/\(number).flac")
       }
       return .add(entries, at: place(group))
-    case 5: return .clear
+    case 5: return Bool.random(using: &random) ? .clear : .clearOthers
     // An undo takes the input away while it plays, and the session decides what follows.
     case 6, 7: return group.visit == nil ? .undo : .shuffle
     case 8: return .shuffle
@@ -309,7 +309,7 @@ extension Order.QueueEdit {
     }
     return switch self {
     case .add(let entries, let place): .add(entries, at: spoken(place))
-    case .clear, .undo, .shuffle: self
+    case .clear, .clearOthers, .undo, .shuffle: self
     case .remove(let ids): .remove(ids.map(number))
     case .move(let id, let place): .move(number(id), to: spoken(place))
     case .play(let id): .play(number(id))

@@ -30,6 +30,7 @@ import Testing
       try daemon.run("save", "Mine") == [
         "Mine: 1 of 2 items saved; files outside the library cannot be kept in playlists"
       ])
+    #expect(try daemon.run("clear", "--others") == ["a + b: 1 item removed"])
     #expect(try daemon.run("search", "min") == ["1  Mine (playlist)"])
     #expect(try daemon.run("search", "nothing like it") == ["nothing is called nothing like it"])
     #expect(try daemon.run("search", "mine", "--add", "1") == ["a + b: Mine is added"])

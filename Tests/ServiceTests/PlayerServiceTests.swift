@@ -52,6 +52,29 @@ import enum House.Refusal
     try player.end()
   }
 
+  @Test func `a terminal undoes edits, and lets the music sleep`() throws {
+    let player = try Self.player(["/music/a.flac", "/music/b.flac"])
+    #expect(try player.answer(.edit(.remove([1]))).done == "1 item removed")
+    #expect(try player.answer(.edit(.undo)).done == "undone: removed 1 item")
+    #expect(throws: Refusal.self) { try player.answer(.edit(.clearOthers)) }
+    _ = try player.answer(.edit(.play(1)))
+    #expect(try player.answer(.edit(.clearOthers)).done == "1 item removed")
+    #expect(player.items.map(\.id) == [0])
+    #expect(try player.answer(.change(.init(sleepInS: 60))).done == "music pauses in 1:00")
+    #expect(player.nextDeadline != nil)
+    try player.end()
+  }
+
+  @Test func `a terminal refuses what only a household can do`() throws {
+    let player = try Self.player(["/music/a.flac"])
+    var named = Order.GroupChange()
+    named.name = "Evening"
+    for order in [
+      Order.createGroup(rooms: [], name: nil), .change(group: "", named), .deleteGroup(""),
+    ] { #expect(throws: Refusal.self) { try player.answer(.order(order)) } }
+    try player.end()
+  }
+
   @Test(arguments: [
     ControlRequest.edit(.play(4)), .edit(.remove([0])), .edit(.move(1, to: .number(9))),
     .edit(.add([.init(location: "/a")], at: .number(9))), .change(.init(effects: .init(rate: 9))),

@@ -73,6 +73,9 @@ import WebTestSupport
       #expect(try await ids() == [])
       _ = try await client.ask("POST", "\(Self.queue)/undo")
       #expect(try await ids() == [3, 1])
+      _ = try await client.ask("POST", "\(Self.queue)/clear-others")
+      #expect(await house.requests.last == .edit(group: "g1", .clearOthers, expected: nil))
+      #expect(try await ids() == [1])
       try expectProblem(await client.ask("POST", "\(Self.queue)/undo"), 409, "undone")
       try expectProblem(await client.ask("DELETE", "\(Self.queue)/x"), 404)
     }

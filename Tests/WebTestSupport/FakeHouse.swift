@@ -259,6 +259,9 @@ package actor FakeHouse: HouseControl {
       if place == .now { (queue.cleared, queue.entries) = (queue.entries, []) }
       queue.entries.insert(contentsOf: new, at: try index(of: place, in: queue))
     case .clear: (queue.cleared, queue.entries) = (queue.entries, [])
+    case .clearOthers:
+      guard let index = queue.index else { throw .unavailable("Nothing plays.") }
+      (queue.entries, queue.index) = ([queue.entries[index]], 0)
     case .undo:
       guard let cleared = queue.cleared else { throw .unavailable("Nothing can be undone.") }
       (queue.entries, queue.cleared) = (cleared, nil)

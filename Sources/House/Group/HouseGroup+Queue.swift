@@ -15,6 +15,7 @@ extension HouseGroup {
     case .add(let entries, let place):
       return Edited(added: try add(entries, at: place), said: Self.count(entries) + " added")
     case .clear: return Edited(said: clear())
+    case .clearOthers: return Edited(said: try clearOthers())
     case .undo: return Edited(said: try bringBack())
     case .play(let id):
       try player.check(id)
@@ -55,6 +56,14 @@ extension HouseGroup {
     send(.halt)
     send(.edit(.clear))
     return Player.count(count, "item") + " removed"
+  }
+
+  private func clearOthers() throws(Refusal) -> String {
+    guard let current = place(player.status)?.entry, player.playlist.contains(current) else {
+      throw .unavailable("no item is chosen that could stay; empty the whole list, or choose one")
+    }
+    let others = items.map(\.id).filter { $0 != current }
+    return others.isEmpty ? "nothing else is in the list" : try remove(others)
   }
 
   /// Entries that are added to an empty list begin, unless something else plays.

@@ -99,9 +99,11 @@ struct MoveCommand: RemoteCommand {
 struct ClearCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Empties the list, and ends the music.",
-    discussion: "Example:\n  tutti clear")
+    discussion: "Examples:\n  tutti clear\n  tutti clear --others")
+  @Flag(help: "Keep the current item, which plays on.")
+  var others = false
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .edit(.clear) }
+  func request() -> ControlRequest { .edit(others ? .clearOthers : .clear) }
 }
 
 struct JumpCommand: RemoteCommand {
