@@ -109,12 +109,17 @@ extension GroupDriver: GroupPlayer {}
 
 /// What terminals see of a group: its list with the titles that the household knows, not file names.
 extension HouseGroup {
+  /// Facts that came with an entry. A title alone is less than the tags say.
+  private func known(_ entry: Int) -> Order.NewEntry? {
+    player.details[entry].flatMap { $0.isBare ? nil : $0 }
+  }
+
   var shownQueue: [QueueEntry] {
     let status = player.status
     let current = place(status)?.entry
     return items.enumerated().map { index, item in
       let opened = player.opened(item, status)
-      let known = player.details[item.id]
+      let known = known(item.id)
       return QueueEntry(
         number: index + 1, id: item.id, item: item.location, current: item.id == current,
         title: known?.title ?? opened?.metadata.title ?? item.title,
@@ -127,12 +132,12 @@ extension HouseGroup {
     let status = player.status
     var report = StatusReport(
       status, revision: (player.port as? GroupDriver)?.revision ?? 0, artworkPath: artworkPath)
-    if let item = status.item?.item, let known = player.details[item.id] {
+    if let item = status.item?.item, let known = known(item.id) {
       report.title = known.title ?? report.title
       report.artist = known.artist ?? report.artist
       report.album = known.album ?? report.album
     }
-    if let next = status.next?.item, let known = player.details[next.id] {
+    if let next = status.next?.item, let known = known(next.id) {
       report.nextTitle = known.title ?? report.nextTitle
       report.nextArtist = known.artist ?? report.nextArtist
       report.nextDurationS = report.nextDurationS ?? known.durationS
