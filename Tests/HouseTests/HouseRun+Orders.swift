@@ -189,6 +189,8 @@ extension HouseRun {
     let id = group.id
     return try said(.edit(group: id, edit, expected: nil)) { [self] in
       if case .shuffle = edit { willShuffle(id) }
+      // Without a current entry, the player decides where the next one stands.
+      if edit.isForNext, current(id) == nil { willShuffle(id) }
       return model.edit(id, edit, current: current(id))
     }
   }
@@ -303,6 +305,13 @@ extension Order {
 }
 
 extension Order.QueueEdit {
+  fileprivate var isForNext: Bool {
+    switch self {
+    case .add(_, at: .next), .move(_, to: .next): true
+    default: false
+    }
+  }
+
   fileprivate func spoken(_ number: (Int) -> Int) -> Order.QueueEdit {
     func spoken(_ place: Order.Place) -> Order.Place {
       if case .before(let id) = place { .before(number(id)) } else { place }

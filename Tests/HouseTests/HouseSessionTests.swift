@@ -14,7 +14,9 @@ import enum House.Refusal
   private let bath: String
 
   init() throws {
-    world = try SimulatedWorld(rooms: 2, holding: .zero)
+    var input = HouseState.Input(name: "Turntable", kind: "card")
+    input.onSound = "Kitchen"
+    world = try SimulatedWorld(rooms: 2, holding: .zero, inputs: [input])
     (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
   }
 
@@ -51,6 +53,20 @@ import enum House.Refusal
     world.power(0, isOn: true)
     world.advance(by: .seconds(1))
     #expect(try state(id) == .playing)
+  }
+
+  @Test func `what was removed while an input played is not next after it`() throws {
+    let id = try play(in: kitchen)
+    try ask(.edit(group: id, .add([.init(location: "/music/b.flac")], at: .end), expected: nil))
+    try ask(.transport(group: id, .pause))
+    world.hear("Turntable", .opened)
+    world.advance(by: .seconds(1))
+    try ask(.edit(group: id, .remove([0]), expected: nil))
+    world.hear("Turntable", .closed)
+    world.advance(by: .seconds(1))
+    let group = try #require(world.session.groups[id])
+    #expect(group.items.map(\.id) == [1])
+    #expect(group.isResting && group.place(group.player.status) == nil)
   }
 
   @Test func `a room that a stranger has stays his when its group hands it on`() throws {

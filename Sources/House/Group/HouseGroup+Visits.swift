@@ -34,13 +34,15 @@ extension HouseGroup {
     guard let visit = visits.removeValue(forKey: input) else { return }
     let status = player.status
     if goal(status)?.entry == visit.entry {
-      if visit.wasPlaying, isPlaying(status), let place = visit.place,
-        items.contains(where: { $0.id == place.entry })
-      {
+      // The entry may be gone meanwhile.
+      let place = visit.place.flatMap { place in
+        items.contains { $0.id == place.entry } ? place : nil
+      }
+      if visit.wasPlaying, isPlaying(status), let place {
         try play(place)
       } else {
         send(.halt)
-        restingPlace = visit.place
+        restingPlace = place
       }
     }
     if visit.isNew, items.contains(where: { $0.id == visit.entry }) {
