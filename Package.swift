@@ -152,7 +152,7 @@ let package = Package(
       name: "Service",
       dependencies: [
         "Clock", "WireProtocol", "Pairing", "Sender", "House", "Driver", "LinuxIO", "FFmpegSource",
-        "SQLiteStore",
+        "AvahiDiscovery", "SQLiteStore",
       ],
       path: "Sources/Service", swiftSettings: strict),
 

@@ -21,7 +21,7 @@ final class HouseProgram: LoopMember {
   private let rooms: NewestValueThread<[RoomRecord]>
   private let surfaces: HouseSurfaces
   private let access: PageAccess
-  private let late: LateAnswers
+  private let desk: TerminalDesk
   /// Watches the state directory, where `tutti pair` adds rooms too; nil if it cannot be watched.
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
   private let pairings: NewestValueThread<Void>
@@ -53,10 +53,12 @@ final class HouseProgram: LoopMember {
         inputs: configuration.inputs, voice: configuration.voice)
     ) { line in Self.say(line, to: log) }
     access = try PageAccess(configuration, state: state)
-    late = LateAnswers(waker: reactor.waker)
     surfaces = try HouseSurfaces(
       configuration, id: host.senderID, state: state, house: house.client, access: access.house
     ) { line in Self.say(line, to: log) }
+    desk = TerminalDesk(
+      house, access: access.house, pairing: surfaces.pairing, library: surfaces.library,
+      waker: reactor.waker)
     if let media = surfaces.media { house.ask(media) }
     let client = house.client
     pairings = try NewestValueThread(name: "pairings") {
@@ -72,7 +74,8 @@ final class HouseProgram: LoopMember {
       if case .group(.room) = change { return Self.say(line, to: log) }
       Self.say("\(group): \(line)", to: log)
     }
-    control.answer = { [weak self] call, reply in self?.answer(call, reply) }
+    desk.onEnd = { [weak self] in self?.stop() }
+    control.answer = { [desk] call, reply in desk.answer(call, reply) }
     sharedControl?.answer = { [weak self] call, reply in self?.answerGroup(call, reply) }
     let signals: [ProcessSignal] = ProcessSignal.hangUp.isIgnored ? [] : [.hangUp]
     try reactor.watch(signals: [.interrupt, .terminate] + signals)
@@ -129,88 +132,14 @@ final class HouseProgram: LoopMember {
     house.leave()
   }
 
-  func turn() {
-    late.replyToAll()
-  }
+  func turn() { desk.replyToAll() }
 
   /// Answers calls on the group's socket. All of them are allowed except ending the program, which
   /// is left to its own user.
   private func answerGroup(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
-    guard case .end = call.request else { return answer(call, reply) }
+    guard case .end = call.request else { return desk.answer(call, reply) }
     let refusal = Refusal.unavailable("only the user who runs the daemon may end it")
     reply(ControlReply(id: call.id, .refused(error: refusal)))
-  }
-
-  private func answer(_ call: ControlCall, _ reply: @escaping (ControlReply) -> Void) {
-    switch call.request {
-    case .access(let request):
-      late.answer(call, reply) { [access = access.house] () throws(Refusal) in
-        .access(answer: try await access.answer(request))
-      }
-    case .pairing(let request):
-      late.answer(call, reply) { [pairing = surfaces.pairing] () throws(Refusal) in
-        .pairing(answer: try await pairing.answer(request))
-      }
-    case .library(let request): library(request, call, reply)
-    case .save(let name): save(name, call, reply)
-    case .announce(let request): announce(request, call, reply)
-    // The client takes the end of the connection as the answer.
-    case .end: stop()
-    case .status, .groups, .queue, .order, .play, .silence: house.answer(call, reply)
-    }
-  }
-
-  private func library(
-    _ request: LibraryRequest, _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void
-  ) {
-    do throws(Refusal) {
-      let (client, library) = (house.client, surfaces.library)
-      guard case .play(let thing, let isAdded) = request else {
-        return late.answer(call, reply) { () throws(Refusal) in
-          .library(answer: LibraryAnswer(things: try await library.things(request)))
-        }
-      }
-      let group = try house.groupID(named: call.group)
-      late.answer(call, reply) { () throws(Refusal) in
-        .library(
-          answer: try await client.play(thing, in: group, isAdded: isAdded, from: library))
-      }
-    } catch {
-      reply(ControlReply(id: call.id, .refused(error: error)))
-    }
-  }
-
-  private func save(
-    _ name: String, _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void
-  ) {
-    do throws(Refusal) {
-      let group = try house.groupID(named: call.group)
-      let (client, library) = (house.client, surfaces.library)
-      late.answer(call, reply) { () throws(Refusal) in
-        let (list, count) = try await client.save(group, as: name, in: library)
-        let rest =
-          list.trackCount < count ? "; files outside the library cannot be kept in playlists" : ""
-        return .done(
-          answer: ControlAnswer(
-            said: "\(list.name): \(list.trackCount) of \(count) items saved\(rest)"))
-      }
-    } catch {
-      reply(ControlReply(id: call.id, .refused(error: error)))
-    }
-  }
-
-  private func announce(
-    _ request: AnnounceRequest, _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void
-  ) {
-    do throws(Refusal) {
-      let (request, client) = (try house.identified(request), house.client)
-      late.answer(call, reply) { () throws(Refusal) in
-        let answer = try await client.announce(request, for: nil)
-        return .done(answer: ControlAnswer(said: answer.said ?? ""))
-      }
-    } catch {
-      reply(ControlReply(id: call.id, .refused(error: error)))
-    }
   }
 
   /// Shows the page's address. The QR code goes to the terminal only, because its secret must not

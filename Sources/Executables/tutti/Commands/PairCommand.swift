@@ -121,7 +121,7 @@ struct PairedRoom {
       throw Failure(.usage, "name one room, or its address with --at host:port")
     }
     if let room, at == nil, !Self.isAddress(room) {
-      let search = ReceiverSearch(state: state, paired: try state.trust.paired())
+      let search = try ReceiverSearch(state: state, paired: state.trust.paired())
       let record = try search.records(named: [room]).first
       guard let record else { throw Failure(.unavailable, "no room called \(room)") }
       self.room = PairingRoom(name: record.name, place: .record(record))

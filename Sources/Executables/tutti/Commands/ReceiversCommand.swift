@@ -5,6 +5,7 @@ import Glibc
 import LinuxIO
 import Pairing
 import Sender
+import Service
 import WireProtocol
 
 struct ReceiversCommand: ParsableCommand {
@@ -28,7 +29,7 @@ struct ReceiversCommand: ParsableCommand {
       guard (0...600).contains(wait) else { throw Failure(.usage, "--wait is 0 to 600 seconds") }
       let state = try StateDirectory(common.stateDir)
       let pairings = try state.trust.paired()
-      let search = ReceiverSearch(state: state, paired: pairings)
+      let search = try ReceiverSearch(state: state, paired: pairings)
       let paired = Set(pairings.all.map(\.id.hex))
       let isWatched = isatty(STDERR_FILENO) == 1 && wait > 2
       let found = try search.search(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Driver
 import House
+import LinuxIO
 import Sender
 import Service
 
@@ -192,7 +193,12 @@ struct VolumeCommand: ParsableCommand {
         throw Failure(
           .unavailable, "nothing is playing; name the rooms, such as: tutti volume 40 --on Kitchen")
       }
-      let rooms = try SilentVisit(state: state, wish: wish).set(change)
+      let visit = SilentVisit(
+        try ReceiverSearch(state: state).records(named: wish.names), at: wish.addresses,
+        on: try GroupHost(reactor: try Reactor(), security: try state.security()),
+        senderName: HostName.current
+      ) { printError("tutti: \($0)") }
+      let rooms = try visit.set(change)
       for room in rooms {
         if common.json {
           try printJSON(room)

@@ -1,33 +1,43 @@
 import Clock
-import Driver
-import FFmpegSource
-import House
+package import Driver
+package import House
 import LinuxIO
-import Sender
-import Service
+package import Sender
 
 /// A short session without music that changes settings of rooms while no player runs here.
-struct SilentVisit {
+package struct SilentVisit {
   /// Time within which all rooms must answer.
   private static let timeout = Nanoseconds.seconds(10)
-  /// If rooms take longer than this, it prints which ones it waits for.
+  /// If rooms take longer than this, it says which ones it waits for.
   private static let silence = Nanoseconds.seconds(1)
 
-  let state: StateDirectory
-  let wish: RoomWish
+  private let host: GroupHost
+  private let senderName: String
+  private let rooms: [RoomRecord]
+  private let addresses: [(host: String, port: UInt16)]
+  private let say: (String) -> Void
+
+  /// - Parameter say: called with a line for people.
+  package init(
+    _ rooms: [RoomRecord], at addresses: [(host: String, port: UInt16)], on host: GroupHost,
+    senderName: String, say: @escaping (String) -> Void
+  ) {
+    (self.host, self.senderName, self.say) = (host, senderName, say)
+    (self.rooms, self.addresses) = (rooms, addresses)
+  }
 
   /// Changes the settings and returns the resulting ones.
-  func set(_ change: RoomChange) throws -> [StatusReport.Room] {
+  package func set(_ change: RoomChange) throws -> [StatusReport.Room] {
     let driver = try driver()
     if let refusal = try awaitRooms(driver) {
-      throw Failure(.unavailable, "not every room could be reached: \(refusal)")
+      throw Refusal.unavailable("not every room could be reached: \(refusal)")
     }
     for command in try change.commands(for: .all) {
-      _ = try driver.carryOut(command).mapError { Failure(.usage, $0.description) }.get()
+      _ = try driver.carryOut(command).mapError { Refusal.invalid($0.description) }.get()
     }
-    let rooms = StatusReport(driver.status()).rooms
+    let set = StatusReport(driver.status()).rooms
     try end(driver)
-    return rooms
+    return set
   }
 
   /// Sends the goodbye and waits until it has left.
@@ -41,14 +51,12 @@ struct SilentVisit {
     let sources = try PlaybackSources(
       EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20))
     let driver = try GroupDriver(
-      host: try GroupHost(reactor: try Reactor(), security: try state.security()),
+      host: host,
       settings: .init(
-        senderName: HostName.current, endsWithPlaylist: false, claim: .init(givesBack: true)),
+        senderName: senderName, endsWithPlaylist: false, claim: .init(givesBack: true)),
       playlist: Playlist(), reads: sources.reads, makeSerializer: sources.makeSerializer)
-    for record in try ReceiverSearch(state: state).records(named: wish.names) {
-      driver.addRoom(record)
-    }
-    for (host, port) in wish.addresses { driver.addRoom(host: host, port: port) }
+    for record in rooms { driver.addRoom(record) }
+    for (host, port) in addresses { driver.addRoom(host: host, port: port) }
     return driver
   }
 
@@ -65,7 +73,7 @@ struct SilentVisit {
       let areDecided = absent.allSatisfy { if case .away = $0.connection { true } else { false } }
       guard HostClock.now < began + Self.timeout, !areDecided else { return names }
       if let time = speaksAt, time <= HostClock.now {
-        printError("tutti: waiting for " + absent.map(\.name).joined(separator: ", "))
+        say("waiting for " + absent.map(\.name).joined(separator: ", "))
         speaksAt = nil
       }
       try turn(driver, until: speaksAt ?? began + Self.timeout)

@@ -1,41 +1,48 @@
 import AvahiDiscovery
-import Clock
-import Driver
-import LinuxIO
-import Pairing
-import Sender
-import Service
+package import Clock
+package import Driver
+package import LinuxIO
+package import Sender
 import WireProtocol
 
-/// Searches for receivers on this network, and adds them to the remembered ones.
-struct ReceiverSearch {
+/// Searches for receivers on this network, for a command that ends soon.
+package struct ReceiverSearch {
   /// Search time for shell completion, where a person waits.
   private static let glance = Nanoseconds.milliseconds(400)
   /// Search time for a room that was named.
   private static let timeout = Nanoseconds.seconds(5)
-  /// If a search takes longer than this, it prints what it looks for.
+  /// If a search takes longer than this, it says what it looks for.
   private static let silence = Nanoseconds.seconds(1)
 
-  let state: StateDirectory
-  /// Pairings of the daemon that commands go to; nil stands for this user's own.
-  var paired: Pairings? = nil
+  /// The rooms that are known before the search.
+  private let directory: RoomDirectory
+  /// Called with the rooms to remember, after a search.
+  private let remember: ([RoomRecord]) -> Void
+  /// Called with a line for people.
+  private let say: (String) -> Void
 
   /// The rooms known after a search, and whether Avahi was running.
-  struct Result {
-    var directory: RoomDirectory
-    var daemonIsThere: Bool
+  package struct Result {
+    package var directory: RoomDirectory
+    package var daemonIsThere: Bool
   }
 
-  func names() throws -> [String] {
+  package init(
+    in directory: RoomDirectory, remember: @escaping ([RoomRecord]) -> Void,
+    say: @escaping (String) -> Void
+  ) {
+    (self.directory, self.remember, self.say) = (directory, remember, say)
+  }
+
+  package func names() throws(IOError) -> [String] {
     try search(for: Self.glance, endsWhenSettled: true).directory.records.map(\.name)
   }
 
   /// Returns one record for each name. Throws if a name has no receiver, or more than one.
-  func records(named names: [String]) throws -> [RoomRecord] {
+  package func records(named names: [String]) throws -> [RoomRecord] {
     if names.isEmpty { return [] }
-    let remembered = try directory()
-    if names.allSatisfy({ remembered.matches($0).count == 1 }) {
-      return try names.map { try remembered.only($0) }
+    if names.allSatisfy({ directory.matches($0).count == 1 }) {
+      return try names.map { try directory.only($0) }
     }
     let found = try search(for: Self.timeout, says: "looking for " + names.joined(separator: ", "))
     { directory in
@@ -44,16 +51,11 @@ struct ReceiverSearch {
     return try names.map { try found.directory.only($0) }
   }
 
-  private func directory() throws -> RoomDirectory {
-    RoomDirectory(
-      remembered: state.rememberedRooms(), paired: try paired ?? state.paired())
-  }
-
-  func search(
+  package func search(
     for time: Nanoseconds, says reason: String? = nil, endsWhenSettled: Bool = false,
     isDone: (RoomDirectory) -> Bool = { _ in false }
-  ) throws -> Result {
-    var directory = try directory()
+  ) throws(IOError) -> Result {
+    var directory = directory
     let reactor = try Reactor()
     let waker = reactor.waker
     let news = ServiceNews(identifierKey: "id") { waker.wake() }
@@ -67,7 +69,7 @@ struct ReceiverSearch {
     var isSettled = false
     while HostClock.now < began + time, !isDone(directory), !(endsWhenSettled && isSettled) {
       if let at = speaksAt, at <= HostClock.now, let reason {
-        printError("tutti: \(reason)")
+        say(reason)
         speaksAt = nil
       }
       _ = try reactor.wait(until: min(speaksAt ?? began + time, began + time))
@@ -81,8 +83,8 @@ struct ReceiverSearch {
         }
       }
     }
-    state.remember(directory.toRemember)
-    for line in directory.takeWarnings() { printError("tutti: \(line)") }
+    remember(directory.toRemember)
+    for line in directory.takeWarnings() { say(line) }
     return Result(directory: directory, daemonIsThere: daemonIsThere)
   }
 }
