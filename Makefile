@@ -7,7 +7,7 @@ BUILD := .build/release
 LINK := $(shell cat scripts/link-flags)
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far soak check bench bench-check bench-report fuzz lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-homeassistant soak check bench bench-check bench-report fuzz lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-long             a simulated day of sixteen rooms, floods, a hostile wire, 200 kills: half an hour"
 	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
 	@echo "make test-far              every route of the API, asked from another network namespace; as root"
+	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; PYTHON=python3.11 or 3.13"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root"
@@ -68,6 +69,9 @@ test-page: build
 
 test-far: build
 	@unshare -m -n Tests/API/far.py
+
+test-homeassistant: build
+	@Tests/HomeAssistant/run.sh
 
 soak: setup
 	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) scripts/test.sh --filter SoakTests

@@ -1,0 +1,72 @@
+"""Rooms of a Tutti household."""
+
+from __future__ import annotations
+
+import aiohttp
+
+from homeassistant.config_entries import ConfigEntry
+from homeassistant.const import CONF_HOST, CONF_PORT, CONF_TOKEN, Platform
+from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
+from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers.aiohttp_client import async_create_clientsession
+
+from .api import TuttiAuthError, TuttiClient, TuttiError
+from .const import CONF_KEY, DOMAIN
+from .coordinator import TuttiCoordinator
+
+PLATFORMS = [Platform.BUTTON, Platform.MEDIA_PLAYER, Platform.SENSOR]
+
+
+def make_client(hass: HomeAssistant, data: dict) -> TuttiClient:
+    """Make a client of the household that `data` of an entry names."""
+    # The key is sent to this household alone, and no cookie of it is kept for others.
+    session = async_create_clientsession(hass, cookie_jar=aiohttp.DummyCookieJar())
+    return TuttiClient(
+        session,
+        data[CONF_HOST],
+        data[CONF_PORT],
+        key=data.get(CONF_KEY),
+        token=data.get(CONF_TOKEN),
+    )
+
+
+async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
+    """Set up a household."""
+    coordinator = TuttiCoordinator(hass, entry, make_client(hass, dict(entry.data)))
+    try:
+        await coordinator.start()
+    except TuttiAuthError as error:
+        raise ConfigEntryAuthFailed(str(error)) from error
+    except TuttiError as error:
+        raise ConfigEntryNotReady(str(error)) from error
+    hass.data.setdefault(DOMAIN, {})[entry.entry_id] = coordinator
+    dr.async_get(hass).async_get_or_create(
+        config_entry_id=entry.entry_id,
+        identifiers={(DOMAIN, entry.entry_id)},
+        name=coordinator.server.get("name", "Tutti"),
+        manufacturer="Tutti",
+        sw_version=coordinator.server.get("version"),
+        configuration_url=coordinator.client.url,
+        entry_type=dr.DeviceEntryType.SERVICE,
+    )
+    await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    entry.async_create_background_task(hass, coordinator.follow(), f"tutti {entry.entry_id}")
+    return True
+
+
+async def async_unload_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
+    """Let a household go."""
+    unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+    if unloaded:
+        hass.data[DOMAIN].pop(entry.entry_id)
+    return unloaded
+
+
+async def async_remove_config_entry_device(
+    hass: HomeAssistant, entry: ConfigEntry, device: dr.DeviceEntry
+) -> bool:
+    """Let users remove a room that the household does not have any more."""
+    coordinator: TuttiCoordinator = hass.data[DOMAIN][entry.entry_id]
+    known = {(DOMAIN, room) for room in coordinator.rooms} | {(DOMAIN, entry.entry_id)}
+    return not device.identifiers & known
