@@ -30,8 +30,8 @@ struct AnnounceCommand: RemoteCommand {
     commandName: "announce",
     abstract: "Plays a short file or address in a daemon's rooms, over their music.",
     discussion: """
-      It lasts a minute at most, and is heard at the same instant in all rooms. Without
-      a file it is the chime alone.
+      It lasts a minute at most, and is heard at the same instant in all rooms.
+      Without a file it is the chime alone.
 
       Examples:
         tutti announce doorbell.wav --no-chime
