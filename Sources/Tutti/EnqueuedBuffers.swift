@@ -34,9 +34,14 @@ struct EnqueuedBuffers {
   /// The number of the one that follows this one, which may be gone.
   func number(after number: Int) -> Int { max(number, firstNumber) + 1 }
 
-  /// The number of the first buffer that reaches beyond `time`.
+  /// The number of the first buffer of which a frame begins at `time` or after it. A buffer that was cut between two frames
+  /// of the one that follows overlaps it by a part of a frame. Whoever reads from there would be sent to the first by the
+  /// second, and to the second by the first.
   func number(at time: PlaybackTime) -> Int {
-    firstNumber + (buffers.firstIndex { $0.endTime > time } ?? buffers.count)
+    let index = buffers.firstIndex { buffer in
+      buffer.endTime > time && buffer.endFrame > time.frameFrom(at: buffer.shape.audio.sampleRate)
+    }
+    return firstNumber + (index ?? buffers.count)
   }
 
   /// The number of the first packet that prepares a decoder for the one of this number, which may not be there yet.

@@ -69,6 +69,31 @@ import Testing
     #expect(told == ["8000x1:2400", "48000x2:24000", "8000x1:800"])
   }
 
+  /// A cut between two frames leaves a buffer that overlaps the next one by a part of a frame.
+  @Test func `where audio is cut between frames, the next format follows once`() throws {
+    let queue = try queue()
+    let low = try PCMFormat(sampleRate: 22_050)
+    let cut = PlaybackTime.seconds(1.0304413)
+    _ = try queue.enqueue(Self.samples(30_000, at: 0, low))
+    #expect(queue.truncate(from: cut))
+    let high = try PCMFormat(sampleRate: 44_100)
+    _ = try queue.enqueue(Self.samples(441, at: cut.frameFrom(at: 44_100), high))
+    queue.end()
+    var (told, time): ([String], PlaybackTime) = ([], cut - .milliseconds(10))
+    var next: (any MediaSource)? = opened(queue)
+    while let source = next, told.count < 10 {
+      let rate = source.format.sampleRate
+      try source.seek(toFrame: time.frameFrom(at: rate))
+      var frames: [Float] = []
+      try source.read(1_000, appendingTo: &frames)
+      told.append("\(rate): \(frames.count / 2)")
+      // As positions of items count: less than a frame behind, where the first began at a whole one.
+      if told.count == 1 { time = cut }
+      next = source.successor()
+    }
+    #expect(told == ["22050: 221", "44100: 441"])
+  }
+
   @Test func `for effects all comes in one format`() throws {
     let queue = try queue()
     let mono = try #require(Self.mono)
