@@ -49,9 +49,22 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
     try await target.pause(at: now())
     try await target.run(at: rate, from: .zero, hostTime: now())
     try await target.waitUntilReady(for: currentTime + RenderMargins.joining * rate, deadline: nil)
-    // Time may be about to run.
-    let start = max(try await earliest([target]), state.withLock { $0.schedule.startTime })
-    _ = try await target.start(at: time(at: start), hostTime: start)
+    try await join(target)
+  }
+
+  /// Begins with what sounds at that instant. One that was late, because this host was busy, begins again: it would stay
+  /// behind the others by as much.
+  private func join(_ target: Target) async throws(TuttiError) {
+    var margin = Duration.zero
+    while true {
+      // Time may be about to run.
+      let start = max(
+        try await earliest([target]) + margin, state.withLock { $0.schedule.startTime })
+      let begun = try await target.start(at: time(at: start), hostTime: start)
+      if begun - start <= RenderMargins.tolerance || margin > .seconds(1) { return }
+      try await target.pause(at: now())
+      margin = max(RenderMargins.setUp, margin * 2)
+    }
   }
 
   func remove(_ target: Target, at time: PlaybackTime?) async throws(TuttiError) -> HostTime {
