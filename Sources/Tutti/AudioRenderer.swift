@@ -163,7 +163,8 @@ public final class AudioRenderer: Sendable {
   /// `setRate(_:time:)` may go there, and plays them from their beginning. As soon as one of them ends after the
   /// sounding time, or those seconds have passed, they join the running time, and their late part is dropped.
   ///
-  /// A buffer of another format than the one before follows without a gap.
+  /// A buffer of another format than the one before follows without a gap. A frame sounds within one frame, at the buffer's
+  /// own rate, of its time: where audio was cut, it begins again at a whole frame.
   ///
   /// - Throws: `TuttiError.queueIsFull` while `isReadyForMoreMediaData` is false; `invalid` after `finish`; `closed`.
   public func enqueue(_ buffer: AudioBuffer) throws(TuttiError) {

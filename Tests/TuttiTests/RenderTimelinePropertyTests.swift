@@ -6,25 +6,39 @@ import Testing
 @testable import Tutti
 
 /// Random programs that nobody would write play in simulated time, and the sound is compared with their orders: a time
-/// sounds when the synchronizer says so, it is the audio enqueued for it, and nothing of it is missing.
+/// sounds when the synchronizer says so, to the frame, it is the audio enqueued for it, and nothing of it is missing.
 @Suite struct RenderTimelinePropertyTests {
   /// One program for each seed. `TUTTI_SEEDS=1000..<6000` chooses others.
   private static var seeds: Range<UInt64> {
     let bounds = (ProcessInfo.processInfo.environment["TUTTI_SEEDS"] ?? "")
       .components(separatedBy: "..<").compactMap { UInt64($0) }
-    return bounds.count == 2 ? bounds[0]..<bounds[1] : 0..<40
+    return bounds.count == 2 ? bounds[0]..<bounds[1] : 0..<200
   }
 
   @Test(.timeLimit(.minutes(30)))
   func `what is heard is what was enqueued for the time that sounds`() async throws {
+    await Self.play(Self.seeds)
+  }
+
+  static func play(_ seeds: Range<UInt64>) async {
     var failures = 0
-    for seed in Self.seeds where failures < 10 {
+    for seed in seeds where failures < 10 {
       let program = SimulatedProgram(seed: seed)
       await program.run()
       guard let fault = program.fault else { continue }
       failures += 1
       Issue.record("seed \(seed): \(fault)\n\(program.steps.joined(separator: "\n"))")
     }
+  }
+}
+
+@Suite struct RenderTimelinePropertyLongTests {
+  /// Number of programs in each test.
+  private static let share: UInt64 = 500
+
+  @Test(.timeLimit(.minutes(60)), arguments: 2..<22 as Range<UInt64>)
+  func `ten thousand programs are heard as they were written`(part: UInt64) async {
+    await RenderTimelinePropertyTests.play(part * Self.share..<(part + 1) * Self.share)
   }
 }
 
@@ -275,15 +289,17 @@ final class SimulatedProgram: @unchecked Sendable {
   /// The delay until an order takes effect: the horizon of the room, calls, and half a dozen orders.
   private static let heldUp = Nanoseconds.milliseconds(70)
   private static let slack = Nanoseconds.milliseconds(200)
+  /// Seconds: the rounding of ticks.
+  private static let rounding = 2 / SimulatedFrame.ticks
 
   private func judge() {
     for sample in world.samples where fault == nil {
-      judge(sample.value, at: sample.at, in: logs[sample.renderer])
+      judge(sample.frame, at: sample.at, in: logs[sample.renderer])
     }
     for renderer in renderers where fault == nil { fault = renderer.ear.faults.first }
   }
 
-  private func judge(_ value: Float?, at time: LocalTime, in log: SimulatedLog) {
+  private func judge(_ frame: SimulatedFrame?, at time: LocalTime, in log: SimulatedLog) {
     let index = points.lastIndex { $0.from <= time } ?? 0
     let point = points[index]
     let next = index + 1 < points.count ? points[index + 1] : nil
@@ -291,8 +307,8 @@ final class SimulatedProgram: @unchecked Sendable {
     let mayEnd = next.map { $0.asked <= time } ?? false
     let there = self.time(of: point, at: time)
     let width = Duration.milliseconds(3) * max(1, point.rate)
-    if let value {
-      judge(value, at: time, of: point, there, width, log)
+    if let frame {
+      judge(frame, at: time, of: point, there, width, log)
     } else if point.rate != 0, !mayEnd, !log.absences.contains(where: { $0.contains(time) }) {
       let missing = log.buffers.last {
         $0.start + width < there && there < $0.end - width && $0.enqueued + Self.slack < time
@@ -303,9 +319,10 @@ final class SimulatedProgram: @unchecked Sendable {
   }
 
   private func judge(
-    _ value: Float, at time: LocalTime, of point: Point, _ there: PlaybackTime, _ width: Duration,
-    _ log: SimulatedLog
+    _ frame: SimulatedFrame, at time: LocalTime, of point: Point, _ there: PlaybackTime,
+    _ width: Duration, _ log: SimulatedLog
   ) {
+    let value = frame.value
     // At another rate everything is converted to one sample rate. That rounds values, and blurs the joint of two
     // formats.
     let error: Float = point.rate == 1 ? 0 : 1
@@ -332,6 +349,15 @@ final class SimulatedProgram: @unchecked Sendable {
       let place = Double(Int(value) % 16_384) / 50
       fault = "\(told(time)): \(place) of feed \(tag) sounds, not \(there.seconds)"
       return
+    }
+    let off = there.seconds - frame.time
+    // Rooms play frames at whole frames of media time, and what is enqueued begins at a whole frame of its own. Where audio was
+    // cut in between, these differ by less than a frame, either way; and a frame sounds until the next.
+    let (length, blur) = (1 / Double(heard.sampleRate), width / .seconds(1))
+    let earliest: Double = point.rate == 1 ? -length : -blur
+    let latest: Double = point.rate == 1 ? 2 * length : blur
+    if off < earliest - Self.rounding || off > latest + Self.rounding {
+      fault = "\(told(time)): \(frame.time) sounds, \(off * 1e6) µs from \(there.seconds)"
     }
     if heard.wasCalledLate {
       fault = "\(told(time)): \(heard.start.seconds) sounds, and was said to be late"

@@ -89,7 +89,7 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
     while let output = session.nextOutput() {
       switch output {
       case .send(let room, .media, let bytes):
-        ear.heard(media: bytes)
+        ear.heard(media: bytes, at: session.effects.rate)
         sent += UInt64(bytes.count)
         session.handle(.drained(room), at: now)
         let credit = Credit(
@@ -140,7 +140,7 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
   }
 
   /// Returns the sound of the room at this instant, which must not be past.
-  func listen(at time: LocalTime) -> Float? {
+  func listen(at time: LocalTime) -> SimulatedFrame? {
     ear.sound(at: GroupTime(nanoseconds: time.nanoseconds))
   }
 
@@ -210,12 +210,16 @@ extension Identifier {
   }
 }
 
-/// Decodes a packet to frames that all have the value in its first four bytes.
+/// Decodes a packet, which says the value, the time and the sample rate of its first frame.
 final class SimulatedDecoder: AudioDecoder {
   static let frames = 1_024
 
   func decode(_ payload: [UInt8], appendingTo frames: inout [Float]) {
-    frames += [Float](repeating: SimulatedEar.value(payload, at: 0), count: Self.frames * 2)
+    let (value, rate) = (SimulatedEar.value(payload, at: 0), SimulatedEar.value(payload, at: 8))
+    let first = SimulatedFrame(value: value, tick: SimulatedEar.value(payload, at: 4)).time
+    for frame in 0..<Self.frames {
+      frames += [value, SimulatedFrame.tick(first + Double(frame) / Double(rate))]
+    }
   }
 }
 

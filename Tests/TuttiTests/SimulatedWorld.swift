@@ -19,7 +19,7 @@ final class SimulatedWorld: @unchecked Sendable {
   private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
   var renderers: [SimulatedRenderer] = []
   private(set) var feeds: [SimulatedFeed] = []
-  private(set) var samples: [(at: LocalTime, renderer: Int, value: Float?)] = []
+  private(set) var samples: [(at: LocalTime, renderer: Int, frame: SimulatedFrame?)] = []
   private var random: SplitMix64
   private let slowness: Double
   private var nextSample = LocalTime(nanoseconds: 1_000_000_000)
@@ -79,6 +79,7 @@ final class SimulatedWorld: @unchecked Sendable {
 /// A buffer, as the program knows it.
 struct SimulatedBuffer {
   var value: Float
+  var sampleRate: Int
   var start: PlaybackTime
   var end: PlaybackTime
   var enqueued: LocalTime
@@ -128,19 +129,27 @@ final class SimulatedFeed {
     let end: PlaybackTime
     switch form {
     case .samples:
-      let samples = [Float](repeating: value, count: rate / 50 * 2)
+      let first = Double(next.frame(at: rate))
+      let samples = [Float](unsafeUninitializedCapacity: rate / 50 * 2) { samples, count in
+        for frame in 0..<rate / 50 {
+          samples[2 * frame] = value
+          samples[2 * frame + 1] = SimulatedFrame.tick((first + Double(frame)) / Double(rate))
+        }
+        count = rate / 50 * 2
+      }
       let buffer = try AudioBuffer(samples, format: PCMFormat(sampleRate: rate), at: next)
       end = buffer.endTime
       renderer.enqueued(try renderer.queue.enqueue(buffer), until: end)
     case .packets:
-      let bytes = withUnsafeBytes(of: value) { Array($0) }
+      let parts = [value, SimulatedFrame.tick(next.seconds), Float(rate)]
+      let bytes = parts.withUnsafeBytes { Array($0) }
       let buffer = try CompressedBuffer(bytes, format: Self.format(rate), at: next)
       end = buffer.endTime
       renderer.enqueued(try renderer.queue.enqueue(buffer), until: end)
     }
     log.buffers.append(
       .init(
-        value: value, start: next, end: end, enqueued: now,
+        value: value, sampleRate: rate, start: next, end: end, enqueued: now,
         wasCalledLate: renderer.lateCount > lateBefore, isFirst: !hasBegun))
     (next, hasBegun) = (end, true)
   }
