@@ -206,6 +206,20 @@ struct TLSChannelTests {
     #expect(try failure(role, against: .init()) == nil)
   }
 
+  /// As docs/protocol/security.md says: some libraries cannot leave tickets out.
+  @Test func `who dials ignores tickets that it is sent`() throws {
+    let channel = try TLSContext(try IdentityKey.generate()).channel(.dialled)
+    let foreign = try ForeignPeer(.accepted, .init())
+    let line = Line(channel, foreign)
+    line.pump()
+    #expect(foreign.ticketCount == 2)
+    foreign.send(pattern(1_000))
+    channel.send([7])
+    line.pump()
+    #expect(line.nearFailure == nil && line.heardNear == pattern(1_000))
+    #expect(line.heardFar == [7])
+  }
+
   @Test(arguments: [
     (ForeignPeer.Manners(key: .none), SecureChannelError.otherTLS, SecureChannelError.noKey),
     (.init(key: .rsa), .refused, .noKey),

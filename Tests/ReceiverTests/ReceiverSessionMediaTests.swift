@@ -211,6 +211,20 @@ import WireProtocol
     #expect(receiver.cuts.count == 1)
   }
 
+  /// As docs/protocol/flush.md says: a sender may begin with a later generation, which no flush has announced.
+  @Test func `the first packets of a fresh room may be of any generation, and nothing is cut`() {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(50, generation: 3, on: media)
+    receiver.advance(by: .seconds(1))
+    #expect(receiver.flushes(control).isEmpty)
+    let flushed = receiver.events.contains { if case .flushed = $0 { true } else { false } }
+    #expect(!flushed)
+    #expect(receiver.cuts.allSatisfy { $0.from == .zero })
+    receiver.send(5, from: 50, generation: 3, on: media)
+    receiver.send(5, from: 0, generation: 2, on: media)
+    #expect(receiver.closed.isEmpty)
+  }
+
   @Test func `a flush of the past is answered with where it really cut`() throws {
     var (receiver, control, media) = Self.attached()
     receiver.send(100, on: media)

@@ -67,6 +67,9 @@ package final class ForeignPeer: SecureChannel {
     SSL_CTX_free(context)
   }
 
+  /// The number of tickets that it sends after a handshake in which it was dialled.
+  package var ticketCount: Int { Int(SSL_get_num_tickets(ssl)) }
+
   package func receive(_ bytes: [UInt8]) throws(SecureChannelError) -> [UInt8] {
     ERR_clear_error()
     BIO_write(input, bytes, Int32(bytes.count))

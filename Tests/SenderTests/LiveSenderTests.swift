@@ -161,6 +161,20 @@ struct LiveSenderTests {
     #expect(bed.sent.last?.bytes == bed.sent[count - 1].bytes)
   }
 
+  /// As docs/protocol/live.md says, reports are optional.
+  @Test func `a room that never reports is sent the stream on, and changes no latency`() {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    let holds = bed.holds
+    for sequence in 2..<20 {
+      bed.play(100)
+      bed.ask(sequence: UInt32(sequence))
+    }
+    #expect(bed.holds == holds)
+    #expect(bed.sent.count >= 1_800 && bed.sent.allSatisfy { $0.to == 5 })
+  }
+
   @Test func `a room hears of a live stream, and is sent it where it asks from`() throws {
     var bed = Bed()
     bed.join()
