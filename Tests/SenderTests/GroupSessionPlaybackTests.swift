@@ -224,6 +224,24 @@ import WireProtocol
     #expect(group.session.status(at: group.now).position >= .seconds(7))
   }
 
+  @Test(arguments: [PlayerCommand.seek(to: .seconds(1)), .seekBy(.seconds(1))])
+  func `a seek while the chosen source opens leads into that, and not into what sounds`(
+    seek: PlayerCommand
+  ) {
+    var group = TestGroup.playing(Self.twoItems)
+    group.producesAtOnce = false
+    group.command(.next)
+    #expect(group.command(seek) == .success(.done))
+    #expect(group.session.status(at: group.now).chosen?.id == 1)
+    #expect(group.session.status(at: group.now).target == .seconds(1))
+    group.advance(by: .seconds(5))
+    group.producesAtOnce = true
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.status(at: group.now).item?.item.id == 1)
+    #expect(group.session.status(at: group.now).position >= .seconds(1))
+  }
+
   @Test func `while the first source opens, next goes to the second item`() {
     var group = TestGroup(Self.twoItems, producesAtOnce: false)
     group.joinReady()
