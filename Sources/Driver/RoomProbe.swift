@@ -77,7 +77,7 @@ package struct RoomProbe {
 
 /// The events of a visit so far.
 private final class Visit {
-  private var isLive = false
+  private var isConnected = false
   private var ending: RoomFacts.Visit?
   /// Numbers of the received requests; duplicates count once.
   private var sequences: Set<UInt32> = []
@@ -87,7 +87,7 @@ private final class Visit {
   func happened(_ change: GroupEvent.Change) {
     guard case .group(.room(_, let change)) = change, ending == nil else { return }
     switch change {
-    case .connected: isLive = true
+    case .connected: isConnected = true
     case .notPaired: ending = .notPaired
     case .refused(let reason): ending = .refused(reason)
     case .unreachable(let reason), .gone(let reason), .replaced(let reason):
@@ -98,19 +98,19 @@ private final class Visit {
 
   func isOver(_ driver: GroupDriver) -> Bool {
     ending != nil
-      || isLive && sequences.count >= RoomProbe.enoughRequests && roundTrip(driver) != nil
+      || isConnected && sequences.count >= RoomProbe.enoughRequests && roundTrip(driver) != nil
   }
 
   func outcome(_ driver: GroupDriver) -> RoomFacts.Visit {
     if let ending { return ending }
-    guard isLive else { return .silent }
+    guard isConnected else { return .silent }
     let span = (sequences.max() ?? 0) &- (sequences.min() ?? 0) &+ 1
     let lost = sequences.isEmpty ? 0 : max(0, Int(span) - sequences.count)
     return .held(.init(requests: sequences.count, lost: lost, roundTrip: roundTrip(driver)))
   }
 
   private func roundTrip(_ driver: GroupDriver) -> Nanoseconds? {
-    guard case .live(let status)? = driver.status().rooms.first?.connection,
+    guard case .connected(let status)? = driver.status().rooms.first?.connection,
       status.roundTrip > .zero
     else { return nil }
     return status.roundTrip

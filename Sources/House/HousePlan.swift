@@ -117,7 +117,7 @@ package struct HousePlan: Hashable, Sendable {
     body(&groups[index])
   }
 
-  /// What a group is called that nobody has named: by its rooms.
+  /// Returns the name of a group that nobody has named: that of its rooms.
   package static func name(ofRooms names: [String]) -> String {
     switch names.count {
     case 0: "No rooms"

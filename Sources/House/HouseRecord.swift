@@ -1,6 +1,6 @@
 package import Sender
 
-/// What of a household survives the end of its process.
+/// The part of a household that survives the end of its process.
 package struct HouseRecord: Hashable, Sendable {
   package struct Group: Hashable, Sendable {
     package var id: String
@@ -28,7 +28,7 @@ package struct HouseRecord: Hashable, Sendable {
     }
   }
 
-  /// What a room was set to when it was last heard of; it remembers that itself, and this is for displays.
+  /// The settings of a room when it was last heard of; it remembers them itself, and these are for displays.
   package struct Room: Hashable, Sendable {
     package var id: String
     package var name: String

@@ -24,7 +24,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     (self.inputs, self.library) = (inputs, library)
   }
 
-  /// What is heard as it happens, such as a turntable.
+  /// A source that is heard as it happens, such as a turntable.
   package struct Input: Codable, Hashable, Sendable {
     /// As its user calls it, in the configuration.
     package var name: String
@@ -32,7 +32,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var kind: String
     /// The group, or a room of it, that begins to play it when it sounds.
     package var onSound: String?
-    /// Whether it sounds now, where somebody waits for that.
+    /// True if it sounds now, where somebody waits for that.
     package var isHeard: Bool?
     /// How loud it is, in dB of the loudest; only in the list of inputs, and only while it is open.
     package var levelDb: Double?
@@ -94,7 +94,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var isNamed: Bool
     package var roomIds: [String]
     package var state: State
-    /// What is amiss, in a few words.
+    /// The worst trouble of its rooms, in a few words.
     package var detail: String?
     package var item: Item?
     /// This place of the item sounds at `positionAtMs`; from there it moves on with `rate` while the group plays.
@@ -129,7 +129,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     }
   }
 
-  /// What sounds.
+  /// The item that sounds.
   package struct Item: Codable, Hashable, Sendable {
     package var entryId: Int
     package var title: String
@@ -147,7 +147,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var codec: String?
     /// Why it is this one, in a few words.
     package var codecReason: String?
-    /// Whether the rooms get the packets of the file itself.
+    /// True if the rooms get the packets of the file itself.
     package var isUnchanged: Bool?
 
     package init(entryId: Int, title: String, isSeekable: Bool, isLive: Bool, hasVideo: Bool) {
@@ -160,9 +160,9 @@ package struct HouseState: Codable, Hashable, Sendable {
     /// Grows with every edit.
     package var revision: UInt64
     package var count: Int
-    /// Of what sounds, from 0.
+    /// The index of the entry that sounds, from 0.
     package var index: Int?
-    /// What an undo would bring back, in a few words.
+    /// The edit that an undo takes back, in a few words.
     package var canUndo: String?
 
     package init(revision: UInt64, count: Int, index: Int?, canUndo: String?) {
@@ -181,15 +181,15 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var model: String?
     package var groupId: String?
     package var state: State
-    /// What is amiss, as programs say it, with addresses.
+    /// The trouble with it, as programs say it, with addresses.
     package var detail: String?
     /// Why it does not play, for surfaces that have words of their own.
     package var reason: RoomReason?
-    /// Whether this household may play there; else it is paired first, with the room's PIN.
+    /// True if this household may play there; else it is paired first, with the room's PIN.
     package var isPaired: Bool
-    /// Whether it was paired with a PIN, which can be taken back.
+    /// True if it was paired with a PIN, which can be taken back.
     package var canUnpair = false
-    /// Whether discovery shows it now.
+    /// True if discovery shows it now.
     package var isPresent: Bool
     /// When it was last there, if that is known and it is away.
     package var awaySinceMs: Double?
@@ -245,7 +245,7 @@ package struct QueuePage: Codable, Hashable, Sendable {
   }
 }
 
-/// What has changed since a revision.
+/// The changes since a revision.
 package struct HouseChange: Codable, Hashable, Sendable {
   package var revision: UInt64
   package var nowMs: Double

@@ -1,6 +1,6 @@
 package import Sender
 
-/// What somebody asks of the household, whoever asks: page, program, terminal or library. Groups, rooms and entries are
+/// A wish of somebody to the household, whoever it is: page, program, terminal or library. Groups, rooms and entries are
 /// named by their identities. A terminal's names and numbers are turned into these first, see `resolved`.
 package enum Order: Codable, Hashable, Sendable {
   /// As a terminal names the group that commands mean which name none.
@@ -46,7 +46,7 @@ package enum Order: Codable, Hashable, Sendable {
       (self.sleepInS, self.rooms) = (sleepInS, rooms)
     }
 
-    /// Whether it only asks how things are.
+    /// True if it only asks how things are.
     package var isEmpty: Bool {
       name == nil && `repeat` == nil && effects?.isEmpty ?? true && roomIds == nil
         && sleepInS == nil && rooms.isEmpty
@@ -118,7 +118,7 @@ package enum Order: Codable, Hashable, Sendable {
 }
 
 extension Order {
-  /// Whether it is only done if it can be kept. What rooms play at once, and how loud, does not wait for a disk.
+  /// True if it is only done if it can be kept. What rooms play at once, and how loud, does not wait for a disk.
   package var isEdit: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge: true
@@ -131,7 +131,7 @@ extension Order {
     }
   }
 
-  /// Whether a terminal is shown the list afterwards.
+  /// True if a terminal is shown the list afterwards.
   package var isAboutTheList: Bool {
     switch self {
     case .edit: true
@@ -141,7 +141,7 @@ extension Order {
     }
   }
 
-  /// Whether what is said of it names rooms, so that nobody needs to be told the group.
+  /// True if what is said of it names rooms, so that nobody needs to be told the group.
   package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
@@ -151,9 +151,9 @@ extension Order {
   }
 }
 
-/// What an order has done, and how things are then.
+/// The result of an order, and how things are then.
 package struct Answer: Hashable, Sendable {
-  /// What an edit has made of a queue.
+  /// A queue after an edit.
   package struct Queue: Hashable, Sendable {
     package var revision: UInt64
     /// The identities of what was added.

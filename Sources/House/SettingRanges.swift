@@ -1,6 +1,6 @@
 import Sender
 
-/// What each setting can be, as its type says: what options, checks over HTTP and the page go by.
+/// The values that each setting can have, as its type says. Options, checks over HTTP and the page go by them.
 package struct SettingRanges: Codable, Hashable, Sendable {
   package struct Range: Codable, Hashable, Sendable {
     package var min: Double

@@ -4,7 +4,7 @@ import Sender
 ///
 /// It takes every state of the household, and keeps one point a second of each room.
 package struct SyncHistory: Hashable, Sendable {
-  /// What is kept, in seconds: as much as a page plots.
+  /// Length of what is kept, in seconds: as much as a page plots.
   package static let seconds = 300
   /// Events that are kept.
   package static let markLimit = 200
@@ -37,14 +37,14 @@ package struct SyncHistory: Hashable, Sendable {
     package var text: String
   }
 
-  /// What surfaces get.
+  /// The history as surfaces get it.
   package struct Report: Hashable, Sendable, Encodable {
     package var nowMs: Double
     package var rooms: [Room]
     package var marks: [Mark]
   }
 
-  /// What a room was like when it was seen last.
+  /// A room as it was seen last.
   private struct Sight: Hashable {
     var isAway: Bool
     var sync: RoomSync?
@@ -97,7 +97,7 @@ package struct SyncHistory: Hashable, Sendable {
     marks.append(Mark(atMs: nowMs, roomId: room.id, text: text))
   }
 
-  /// What lies no further back than `last` seconds.
+  /// Returns the part that lies no further back than `last` seconds.
   package func report(last: Int) -> Report {
     let oldest = nowMs - Double(last) * 1_000
     let recent = rooms.map { room in

@@ -12,8 +12,6 @@ package protocol PairingArithmetic: Sendable {
     throws(PairingError) -> PairingConfirmations
   /// HMAC-SHA256.
   func hmac(key: [UInt8], message: [UInt8]) -> [UInt8]
-  /// Returns bytes from a generator that nobody can predict.
-  func randomBytes(_ count: Int) -> [UInt8]
 }
 
 package enum PairingError: Error, Hashable, Sendable {

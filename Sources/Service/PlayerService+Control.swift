@@ -107,7 +107,7 @@ extension PlayerService: OrderNames {
 
 extension GroupDriver: GroupPlayer {}
 
-/// What terminals see of a group: its list with the titles that the household knows, not file names.
+/// A group as terminals see it: its list with the titles that the household knows, not file names.
 extension HouseGroup {
   /// Facts that came with an entry. A title alone is less than the tags say.
   private func known(_ entry: Int) -> Order.NewEntry? {

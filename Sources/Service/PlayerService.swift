@@ -172,7 +172,7 @@ package final class PlayerService: LoopMember {
       return "looking for \(missing.joined(separator: ", "))"
     }
     if status.rooms.isEmpty { return "looking for receivers on this network" }
-    let absent = status.rooms.filter { if case .live = $0.connection { false } else { true } }
+    let absent = status.rooms.filter { if case .connected = $0.connection { false } else { true } }
     if absent.count < status.rooms.count, status.item == nil, let first = items.first {
       return "opening " + player.name(of: first)
     }

@@ -304,8 +304,6 @@ extension SimulatedGroup {
       }, at: end)
   }
 
-  package func stallSender(for span: Nanoseconds) { senderHost.value.freeze(until: now + span) }
-
   /// Suspends the machine with its clock and its card.
   package func suspend(_ room: Int, for span: Nanoseconds) {
     let end = now + span

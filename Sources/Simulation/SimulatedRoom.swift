@@ -278,7 +278,8 @@ extension ReceiverSession.Input {
   }
 }
 
-struct RoomListener: CardListener {
+/// Receives the frames that a room's card has sounded.
+struct RoomListener {
   let microphone: Microphone
   let room: Int
 

@@ -79,7 +79,7 @@ final class SimulatedSoundCard {
 
   // MARK: - The loop
 
-  func turn(at now: TrueTime, host: inout SimulatedHost, listener: some CardListener) -> Ending {
+  func turn(at now: TrueTime, host: inout SimulatedHost, listener: RoomListener) -> Ending {
     let position = position(at: now)
     let isDry = position >= Double(content.end)
     let end = isDry ? content.end : Int64(position)
@@ -194,11 +194,6 @@ extension CardQuality.Granularity {
     case .usb: .read
     }
   }
-}
-
-/// Receives the frames that a card has sounded.
-protocol CardListener {
-  func heard(_ frames: Range<Int64>, of content: CardContent, by card: SimulatedSoundCard)
 }
 
 /// A value that several parts of the simulation change.

@@ -144,7 +144,7 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     switch room.connection {
     case .connecting: .connecting
     case .away: .away
-    case .live(let status): State(status.state)
+    case .connected(let status): State(status.state)
     }
   }
 
@@ -153,7 +153,7 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
     switch room.connection {
     case .connecting: ""
     case .away(let reason): reason
-    case .live(let status): status.detail
+    case .connected(let status): status.detail
     }
   }
 
@@ -161,7 +161,7 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
   public var settings: Settings? { room.settings.map { Settings(settings: $0) } }
   /// Nil unless connected.
   public var report: Report? {
-    if case .live(let status) = room.connection { Report(status: status) } else { nil }
+    if case .connected(let status) = room.connection { Report(status: status) } else { nil }
   }
 }
 

@@ -14,7 +14,7 @@ import WireProtocol
     var group = GroupStatus.resting
     group.state = state
     let connection: GroupStatus.Room.Connection =
-      held.map { .live(.made(holding: $0)) } ?? .away(reason: "gone")
+      held.map { .connected(.made(holding: $0)) } ?? .away(reason: "gone")
     group.rooms = [.init(id: RoomID(1), name: "a", connection: connection)]
     return group
   }

@@ -275,7 +275,7 @@ final class SimulatedWorld: HousePlayers {
     if receiver.needsPIN {
       shown.trouble = .notPaired
     } else if receiver.holder == .ours(player.number) {
-      (shown.connection, shown.trouble) = (.live(.made(holding: held)), nil)
+      (shown.connection, shown.trouble) = (.connected(.made(holding: held)), nil)
       shown.settings = receiver.settings
     } else if receiver.holder == .stranger {
       shown.trouble = .taken(holder: "stranger")

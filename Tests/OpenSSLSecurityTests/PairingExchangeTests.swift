@@ -14,7 +14,7 @@ struct PairingExchangeTests {
   ) throws -> (prover: PairingProver.Step, verifier: PairingVerifier.Step?) {
     let arithmetic = SPAKE2()
     let record = try arithmetic.verifierRecord(
-      pin: Self.pin.digits, salt: arithmetic.randomBytes(16))
+      pin: Self.pin.digits, salt: Array(repeating: 0x5a, count: 16))
     var verifier = PairingVerifier(record, context: Self.context, arithmetic: arithmetic)
     var prover = PairingProver(pin: pin, context: context, arithmetic: arithmetic)
     guard case .send(let share) = prover.received(verifier.salt) else { throw Failed() }

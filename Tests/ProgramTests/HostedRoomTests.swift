@@ -197,7 +197,7 @@ private final class HostedBed {
   /// The statuses of the rooms that are connected.
   var statuses: [RoomStatus] {
     driver.status().rooms.compactMap { room in
-      if case .live(let status) = room.connection { status } else { nil }
+      if case .connected(let status) = room.connection { status } else { nil }
     }
   }
 

@@ -10,7 +10,7 @@ import WireProtocol
     group.join()
     let status = RoomStatus.test(.ready)
     group.say(.status(status))
-    #expect(connection(in: group) == .live(status))
+    #expect(connection(in: group) == .connected(status))
     group.handle(.closed(TestGroup.room, .control, reason: "no route"))
     #expect(connection(in: group) == .away(reason: "no route"))
   }

@@ -66,7 +66,7 @@ import enum House.Refusal
 
     try pause(id, through: door)
     var back = group.player.status
-    back.rooms[0].connection = .live(.made())
+    back.rooms[0].connection = .connected(.made())
     group.look(at: start + .seconds(20), back)
     #expect(group.player.status.state == .paused)
   }

@@ -44,8 +44,6 @@ package struct FakeArithmetic: PairingArithmetic {
     mixed(key + [0xff] + message, 32)
   }
 
-  package func randomBytes(_ count: Int) -> [UInt8] { Array(repeating: 0x5a, count: count) }
-
   private func secret(_ pin: String, _ salt: [UInt8]) -> [UInt8] {
     mixed(Array(pin.utf8) + salt, 32)
   }

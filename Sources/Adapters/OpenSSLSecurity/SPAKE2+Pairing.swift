@@ -60,11 +60,6 @@ extension SPAKE2: PairingArithmetic {
 
   package func hmac(key: [UInt8], message: [UInt8]) -> [UInt8] { Self.hmac(key: key, message) }
 
-  package func randomBytes(_ count: Int) -> [UInt8] {
-    guard let bytes = try? Random.bytes(count) else { preconditionFailure("no random bytes") }
-    return bytes
-  }
-
   private static func computed<Result>(
     _ body: () throws(SecurityError) -> Result
   ) throws(PairingError) -> Result {

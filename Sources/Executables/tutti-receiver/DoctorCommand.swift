@@ -57,7 +57,6 @@ struct ReceiverDoctorCommand: ParsableCommand {
 /// A receiver in another process, which `tutti-receiver doctor` examines.
 private struct ExaminedReceiver: Sendable {
   private static let program = "tutti-receiver"
-  private static let usualPort = 7770
 
   let directory: String
   /// The receiver's process; nil if none runs.

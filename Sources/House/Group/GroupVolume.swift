@@ -8,7 +8,7 @@ package struct GroupVolume: Hashable, Sendable {
   }
 
   private var snapshot: Snapshot?
-  /// What was set last: the slider, and what that made of the rooms.
+  /// The last change: the slider, and the volumes that it gave the rooms.
   private var set: Snapshot?
 
   package init() {}

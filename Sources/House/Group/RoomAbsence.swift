@@ -16,11 +16,11 @@ package struct RoomAbsence {
   /// Whatever a room says, in seconds.
   private static let longest = 3600.0
 
-  /// What the rooms held when they were last there.
+  /// The music that the rooms held when they were last there.
   private var held = Nanoseconds.zero
   /// When to pause; nil while a room is there.
   package private(set) var deadline: LocalTime?
-  /// Whether the group is paused by this.
+  /// True if the group is paused by this.
   package private(set) var hasPaused = false
 
   /// - Parameter held: what rooms hold that no session was held with yet.
@@ -29,15 +29,15 @@ package struct RoomAbsence {
   /// The user has given an order of another kind.
   package mutating func userDecided() { (deadline, hasPaused) = (nil, false) }
 
-  /// What to do now, if anything. The group plays, or is paused.
+  /// Returns what to do now, if anything. The group plays, or is paused.
   package mutating func order(_ status: GroupStatus, at now: LocalTime) -> Order? {
-    let live = status.rooms.compactMap { room -> Nanoseconds? in
-      guard case .live(let status) = room.connection else { return nil }
-      let held = (status.bufferedUntil - status.playhead).seconds
-      return Nanoseconds.seconds(Int64(min(held, Self.longest)))
+    let held = status.rooms.compactMap { room -> Nanoseconds? in
+      guard case .connected(let status) = room.connection else { return nil }
+      let span = (status.bufferedUntil - status.playhead).seconds
+      return Nanoseconds.seconds(Int64(min(span, Self.longest)))
     }
-    if let most = live.max() {
-      held = max(most, .zero)
+    if let most = held.max() {
+      self.held = max(most, .zero)
       deadline = nil
       defer { hasPaused = false }
       return hasPaused && status.state == .paused ? .resume : nil
@@ -46,7 +46,7 @@ package struct RoomAbsence {
       deadline = nil
       return nil
     }
-    let time = deadline ?? now + max(held, Self.grace)
+    let time = deadline ?? now + max(self.held, Self.grace)
     deadline = time
     guard time <= now else { return nil }
     (deadline, hasPaused) = (nil, true)

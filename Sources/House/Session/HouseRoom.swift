@@ -68,10 +68,11 @@ extension HouseSession {
   ) -> RoomState {
     let (link, record) = (playerRoom(room, statuses), known.record(room))
     let isAnnounced = record.map { $0.state != .away } ?? false
-    let isThere = isAnnounced || link?.live != nil
+    let isThere = isAnnounced || link?.status != nil
     if isThere, needsPairing(room, link) { return .notPaired }
     switch link?.connection {
-    case .live(let status): return status.state == .noDevice ? .noDevice(status) : .playing(status)
+    case .connected(let status):
+      return status.state == .noDevice ? .noDevice(status) : .playing(status)
     case .connecting: return isAnnounced ? .joining : .away(detail: nil, nil)
     case .away(let detail):
       let reason = link?.trouble.map { RoomReason($0) }
@@ -127,5 +128,5 @@ extension HouseSession {
 }
 
 extension GroupStatus.Room {
-  var live: RoomStatus? { if case .live(let status) = connection { status } else { nil } }
+  var status: RoomStatus? { if case .connected(let status) = connection { status } else { nil } }
 }

@@ -118,7 +118,7 @@ extension HouseSession {
     return try group.player.set(change, in: [.room(number)])
   }
 
-  /// Of a room that plays nothing.
+  /// Sets a room that plays nothing.
   private func set(_ change: RoomChange, ofFree room: String) throws(Refusal) -> String {
     var wanted = change
     if change.isStep, let step = change.volume {

@@ -122,7 +122,7 @@ extension HouseSession {
     return shown
   }
 
-  /// What is amiss, the worst first.
+  /// Says what is amiss, the worst first.
   private static func detail(of rooms: [HouseState.Room]) -> String? {
     let troubles: [(HouseState.Room.State, String)] = [
       (.noDevice, "it has no sound card"), (.taken, "it plays for another sender"),
@@ -148,7 +148,7 @@ extension HouseSession {
     let visit = group == nil ? rooms[id]?.visit : nil
     var room = HouseState.Room(
       id: id, name: name(ofRoom: id), state: .free, isPaired: !needsPairing(id),
-      isPresent: link?.live != nil || record.map { $0.state != .away } ?? false)
+      isPresent: link?.status != nil || record.map { $0.state != .away } ?? false)
     (room.model, room.groupId) = (record?.model, group?.id)
     take(link?.settings ?? visit?.settings, into: &room)
     visit?.promise(&room)

@@ -13,7 +13,7 @@ final class RoomVisit {
 
   let player: any GroupPlayer
   private let room: RoomID
-  /// What the room has still to be told.
+  /// The change that the room has still to be told.
   private var wanted = RoomChange()
   private var deadline: LocalTime
   private var hasLeft = false
@@ -39,7 +39,7 @@ final class RoomVisit {
     return true
   }
 
-  /// What the room will be set to shows at once.
+  /// Shows at once the settings that the room will have.
   func promise(_ shown: inout HouseState.Room) {
     shown.volume = wanted.volume ?? shown.volume
     shown.muted = wanted.muted ?? shown.muted

@@ -20,7 +20,7 @@ package struct GroupStatus: Hashable, Sendable {
       case connecting
       /// The room is not reachable, or it refused, for this reason.
       case away(reason: String)
-      case live(RoomStatus)
+      case connected(RoomStatus)
     }
     package var id: RoomID
     package var name: String
@@ -193,7 +193,7 @@ extension GroupSession {
 extension RoomLink {
   fileprivate var displayed: GroupStatus.Room {
     let connection: GroupStatus.Room.Connection =
-      if let status = connected?.status { .live(status) } else if obstacle.isEmpty {
+      if let status = connected?.status { .connected(status) } else if obstacle.isEmpty {
         .connecting
       } else {
         .away(reason: obstacle)

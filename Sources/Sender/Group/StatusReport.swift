@@ -208,7 +208,7 @@ extension StatusReport.Room {
     case .away(let detail):
       (state, self.detail) = (room.trouble?.isOccupied == true ? .taken : .away, detail)
       reason = room.trouble.map { RoomReason($0) }
-    case .live(let status):
+    case .connected(let status):
       state = .init(status.state)
       detail = status.detail.isEmpty ? nil : status.detail
       sync = RoomSync(status)

@@ -2,13 +2,13 @@ package import House
 import Pairing
 import Synchronization
 
-/// What is asked of a daemon about those who may use its page.
+/// A request to a daemon about those who may use its page.
 package enum AccessRequest: Codable, Hashable, Sendable {
   /// How a phone is added.
   case invite
   case pin(isNew: Bool)
   case browsers
-  /// By name, or the beginning of its id.
+  /// Removes the browser of this name, or whose id begins so.
   case remove(browser: String)
   case rename(browser: String, name: String)
 }

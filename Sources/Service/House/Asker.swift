@@ -22,10 +22,10 @@ package enum Asker: Hashable, Sendable {
 
 /// Who may ask for something.
 package enum Permission: String, CaseIterable, Sendable {
-  /// What tells nothing of the household.
+  /// Requests that tell nothing of the household.
   case anyone
-  /// What steers music, and what one has to see for that.
+  /// Requests that steer music, or show what one has to see for that.
   case guest
-  /// What lasts, and what is private.
+  /// Requests about what lasts or is private.
   case household
 }

@@ -6,13 +6,13 @@ import Sender
 
 /// Says what files are that terminals name by their places alone. From any thread.
 package protocol FileTitles: Sendable {
-  /// Of files of the library, by their places; the others are missing.
+  /// Returns entries for the files of the library, by their places; the others are missing.
   func known(_ places: [String]) async -> [String: Order.NewEntry]
-  /// What the tags in other files say.
+  /// Returns entries with the tags of other files.
   func tagged(_ places: [String]) async -> [String: Order.NewEntry]
 }
 
-/// What is asked about files of terminals, and what was answered.
+/// The questions about files of terminals, and their answers.
 struct Titles {
   /// Requests that wait; more are carried out without titles.
   static let waitingLimit = 32
@@ -23,7 +23,7 @@ struct Titles {
 
   var files: (any FileTitles)?
   var timeout = Self.timeout
-  /// Of the request that is carried out just now.
+  /// The entries of the request that is carried out just now.
   var known: [String: Order.NewEntry] = [:]
   var waiting: [UInt64: (deadline: LocalTime, body: () -> Void)] = [:]
   var count: UInt64 = 0

@@ -4,7 +4,7 @@ import Pairing
 import Synchronization
 
 extension HouseAccess {
-  /// Whether a program sends the token of the configuration. From an address that has sent it before it may always do
+  /// Returns true if a program sends the token of the configuration. From an address that has sent it before it may always do
   /// so, whatever others guess; a wrong one counts once, as a program may repeat an old one all day.
   ///
   /// - Throws: where it takes no guess now.
@@ -45,7 +45,7 @@ extension HouseAccess {
 
 /// How a phone is added: by its camera, or by typing.
 package struct Invitation: Codable, Hashable, Sendable {
-  /// Of the page, with a secret that counts once. The secret is behind a `#`, which browsers send to nobody.
+  /// The address of the page, with a secret that counts once. The secret is behind a `#`, which browsers send to nobody.
   package var address: String
   package var pin: String
   /// How long the secret lasts; nil is until it is used.

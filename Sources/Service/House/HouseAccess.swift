@@ -48,7 +48,7 @@ package final class HouseAccess: Sendable {
   }
 
   let means: Means
-  /// Of the configuration, if set; then guests are as it says.
+  /// The setting of the configuration, if there is one; then guests are as it says.
   private let fixedOpen: Bool?
   package let token: String?
   let state: Mutex<State>
@@ -74,7 +74,7 @@ package final class HouseAccess: Sendable {
   // MARK: - What holds
 
   package var isOpen: Bool { fixedOpen ?? state.withLock { $0.record.isOpen } }
-  /// Whether the configuration says it.
+  /// True if the configuration says it.
   package var isOpenFixed: Bool { fixedOpen != nil }
   package var pin: PIN? { state.withLock { $0.record.pin } }
   package var browsers: [PairedBrowser] { state.withLock { $0.record.browsers } }
@@ -85,7 +85,7 @@ package final class HouseAccess: Sendable {
     state.withLock { $0.listeners.append(listener) }
   }
 
-  /// Whether somebody who was let in for something still is.
+  /// Returns true if somebody who was let in for something still is.
   package func isStill(_ asker: Asker, allowed permission: Permission) -> Bool {
     switch asker {
     case .browser(let id): state.withLock { $0.record.browser(id) != nil }
@@ -111,7 +111,7 @@ package final class HouseAccess: Sendable {
 
   // MARK: - Pairing
 
-  /// What a browser is given, once.
+  /// The secret that a browser is given, once.
   package struct Key: Hashable, Sendable {
     package let text: String
     package let browser: PairedBrowser
@@ -292,7 +292,7 @@ package final class HouseAccess: Sendable {
       throw .unavailable("This cannot be kept: \(error)")
     }
     state.withLock { state in
-      // What was seen meanwhile is kept with the next change.
+      // Days on which browsers were seen are kept with the next change.
       state.record = record
     }
     return value

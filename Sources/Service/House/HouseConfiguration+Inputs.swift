@@ -21,7 +21,7 @@ extension HouseConfiguration {
     package var live: LiveLatency?
   }
 
-  /// Of one household.
+  /// The most inputs of one household.
   package static let inputLimit = 16
 
   /// One that is being read.
@@ -93,7 +93,7 @@ extension HouseConfiguration {
       }
     }
 
-    /// What was read, once all of it was.
+    /// The input, once all its lines were read.
     fileprivate func input() throws(Refusal) -> Input {
       guard let source else {
         throw .invalid("\(place): [input \(name)] needs a line such as: source = alsa:hw:1")

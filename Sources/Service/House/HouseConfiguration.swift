@@ -4,7 +4,7 @@ package import House
 /// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option, and of sections
 /// `[input NAME]`.
 package struct HouseConfiguration: Hashable, Sendable {
-  /// What can be set. A key with several values is written several times.
+  /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
     case name, port, listen, token, open, hosts, library, resume, socket, voice
     case stateDirectory = "state-dir"
@@ -15,19 +15,19 @@ package struct HouseConfiguration: Hashable, Sendable {
 
   /// As the rooms show it; nil is the machine's.
   package var name: String?
-  /// Of the page and the HTTP interface; 0 is a free one.
+  /// The TCP port of the page and the HTTP interface; 0 is a free one.
   package var port: UInt16 = 8770
   /// Addresses of this machine; none is all of them.
   package var listen: [String] = []
-  /// By which programs, and browsers that are not paired, are let in; nil is none.
+  /// The secret by which programs, and browsers that are not paired, are let in; nil is none.
   package var token: String?
-  /// Whether guests may steer music; nil leaves it to the page.
+  /// True if guests may steer music; nil leaves it to the page.
   package var open: Bool?
   /// Further names under which the page is opened.
   package var hosts: [String] = []
   /// Folders with music.
   package var library: [String] = []
-  /// Whether music that played when the daemon ended goes on when it starts.
+  /// True if music that played when the daemon ended goes on when it starts.
   package var resume = true
   package var stateDirectory: String?
   /// Where commands are taken as well, of the group that its folder has.

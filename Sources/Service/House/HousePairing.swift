@@ -19,7 +19,7 @@ package struct PairingRoom: Hashable, Sendable {
 
   package var name: String
   package var place: Place
-  /// Of its receiver; nil for one that is known by its address and was not reached yet.
+  /// The identity of its receiver; nil for one that is known by its address and was not reached yet.
   package var receiver: String?
 
   package init(name: String, place: Place, receiver: String? = nil) {
@@ -44,7 +44,7 @@ package protocol PairingHousehold: Sendable {
 package final class HousePairing: PairingControl {
   package enum Change: Hashable, Sendable {
     case add(Pairings.Pairing)
-    /// By the 32 hex digits of its receiver.
+    /// The receiver of these 32 hex digits.
     case remove(String)
   }
 

@@ -6,13 +6,13 @@ import Sender
 /// A household on the disk. Each save is one transaction: after a kill at any moment the file holds it, or what was
 /// before. For one thread.
 package final class HouseStore {
-  /// Of the tables; a file with a higher one was written by a later program.
+  /// The version of the tables; a file with a higher one was written by a later program.
   private static let version = 4
 
   let database: Database
-  /// What the file holds.
+  /// The contents of the file.
   private var saved: HouseRecord
-  /// Whether this connection has written: only then is it known that the disk takes something.
+  /// True once this connection has written: only then is it known that the disk takes something.
   private var hasWritten = false
 
   /// Reads what is there, and makes the file where there is none. One that is damaged is set aside under another name

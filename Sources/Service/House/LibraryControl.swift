@@ -5,7 +5,7 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing {
   func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage
   func album(_ id: String) async throws(Refusal) -> AlbumContents
   func artists(offset: Int, limit: Int) async throws(Refusal) -> ArtistPage
-  /// Of the library's folders; the empty path is their list. A path that leads out of them is none.
+  /// Returns a folder of the library; the empty path is their list. A path that leads out of them is none.
   func folder(_ path: String) async throws(Refusal) -> FolderContents
   func search(_ text: String, limit: Int) async throws(Refusal) -> SearchResult
   func radios() async throws(Refusal) -> [Radio]
@@ -16,7 +16,7 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing {
   func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) async throws(Refusal)
     -> StoredPlaylist
   func removePlaylist(_ id: String) async throws(Refusal)
-  /// What an item stands for, in the order in which it plays.
+  /// Returns the entries that an item stands for, in the order in which it plays.
   func entries(of item: LibraryItem) async throws(Refusal) -> [Order.NewEntry]
   /// Returns once it has begun.
   func scan() async throws(Refusal)
@@ -26,7 +26,7 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing {
   func media(track: String) async throws(Refusal) -> ServableFile
 }
 
-/// What can be put into a queue.
+/// Things that can be put into a queue.
 package enum LibraryItem: Hashable, Sendable {
   case track(String)
   case album(String)

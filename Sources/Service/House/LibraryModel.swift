@@ -121,7 +121,7 @@ package struct SearchResult: Codable, Hashable, Sendable {
 package struct PlaylistContents: Codable, Hashable, Sendable {
   package var playlist: StoredPlaylist
   package var entries: [QueuePage.Entry]
-  /// What is not there any more, as the playlist calls it.
+  /// Names of entries that are not there any more, as the playlist has them.
   package var missing: [String]
 
   package init(playlist: StoredPlaylist, entries: [QueuePage.Entry], missing: [String] = []) {

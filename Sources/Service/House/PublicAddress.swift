@@ -27,13 +27,13 @@ enum PublicAddress {
       && suffix != "home.arpa"
   }
 
-  /// Of names that routers and computers at home give each other: RFC 6761, RFC 6762, RFC 8375, and habits.
+  /// The ends of names that routers and computers at home give each other: RFC 6761, RFC 6762, RFC 8375, and habits.
   private static let localEnds: Set<String> = [
     "local", "localhost", "localdomain", "internal", "intranet", "lan", "home", "corp", "private",
     "box", "fritz", "test", "invalid", "example", "onion",
   ]
 
-  /// What RFC 6890 does not set aside.
+  /// Returns true if RFC 6890 does not set the address aside.
   private static func isPublicIPv4(_ bytes: [UInt8]) -> Bool {
     guard bytes.count == 4 else { return false }
     return switch (bytes[0], bytes[1], bytes[2]) {

@@ -1,11 +1,11 @@
 package import House
 package import Sender
 
-/// What somebody asks to be played, as everybody may name it. Only the library leads to files: else anybody in the network
+/// Something that somebody asks to be played, as everybody may name it. Only the library leads to files: else anybody in the network
 /// could play and read any of this machine.
 package enum Wanted: Hashable, Sendable {
   case library(LibraryItem)
-  /// By its name.
+  /// The input of this name.
   case input(String)
   case address(WebAddress)
 
@@ -14,7 +14,7 @@ package enum Wanted: Hashable, Sendable {
 }
 
 extension HouseControl {
-  /// What it stands for, as far as this asker may have it played.
+  /// The entries that it stands for, as far as this asker may have it played.
   package func entries(
     of wanted: [Wanted], for asker: Asker, in library: any LibraryControl
   ) async throws(Refusal) -> [Order.NewEntry] {
