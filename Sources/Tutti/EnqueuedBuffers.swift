@@ -11,9 +11,12 @@ struct EnqueuedBuffers {
   private var buffers: [EnqueuedBuffer] = []
   private var firstNumber = 0
   private(set) var byteCount = 0
-  /// The first that reading has not passed, and how long it is with all that follow it.
+  /// The first that reading has not passed.
   private var unreadNumber = 0
-  private(set) var unread = Duration.zero
+  /// The first that no reading has passed yet, and how long it is with all that follow it. Whoever was told that there is
+  /// room goes on to have it where reading begins again.
+  private var newNumber = 0
+  private(set) var new = Duration.zero
 
   var first: EnqueuedBuffer? { buffers.first }
   var last: EnqueuedBuffer? { buffers.last }
@@ -28,7 +31,7 @@ struct EnqueuedBuffers {
   mutating func append(_ buffer: EnqueuedBuffer) {
     buffers.append(buffer)
     byteCount += buffer.byteCount
-    unread += buffer.duration
+    new += buffer.duration
   }
 
   /// The number of the one that follows this one, which may be gone.
@@ -58,16 +61,17 @@ struct EnqueuedBuffers {
 
   /// Reading has come to the buffer of this number.
   mutating func passed(upTo number: Int) {
-    while unreadNumber < min(number, endNumber) {
-      unread -= buffers[unreadNumber - firstNumber].duration
-      unreadNumber += 1
+    unreadNumber = max(unreadNumber, min(number, endNumber))
+    while newNumber < unreadNumber {
+      new -= buffers[newNumber - firstNumber].duration
+      newNumber += 1
     }
   }
 
   /// Reading goes on at `time`.
   mutating func rewind(to time: PlaybackTime) {
-    unreadNumber = number(at: time)
-    count()
+    unreadNumber = firstNumber
+    passed(upTo: number(at: time))
   }
 
   /// Lets go of buffers that were read and lie before `time`, because they have sounded.
@@ -81,22 +85,23 @@ struct EnqueuedBuffers {
   }
 
   mutating func truncate(from time: PlaybackTime) {
-    let passed = buffers.prefix(unreadNumber - firstNumber).count { $0.prefix(until: time) != nil }
+    let isLeft = buffers.map { $0.prefix(until: time) != nil }
+    unreadNumber = firstNumber + isLeft.prefix(unreadNumber - firstNumber).count { $0 }
+    newNumber = firstNumber + isLeft.prefix(newNumber - firstNumber).count { $0 }
     buffers = buffers.compactMap { $0.prefix(until: time) }
-    unreadNumber = firstNumber + passed
     count()
   }
 
   mutating func removeAll() {
     firstNumber = endNumber
     buffers = []
-    unreadNumber = firstNumber
+    (unreadNumber, newNumber) = (firstNumber, firstNumber)
     count()
   }
 
   private mutating func count() {
     byteCount = buffers.reduce(0) { $0 + $1.byteCount }
-    unread = buffers.dropFirst(unreadNumber - firstNumber).reduce(.zero) { $0 + $1.duration }
+    new = buffers.dropFirst(newNumber - firstNumber).reduce(.zero) { $0 + $1.duration }
   }
 }
 

@@ -83,7 +83,7 @@ final class SampleQueue: Sendable {
   }
 
   private func roomLeft(in state: State) -> Int {
-    let left = Duration.seconds(Self.seconds) - state.buffers.unread
+    let left = Duration.seconds(Self.seconds) - state.buffers.new
     let bytes = Self.byteLimit - state.buffers.byteCount
     let frames = left / .seconds(1) * Double(format.sampleRate)
     return max(
