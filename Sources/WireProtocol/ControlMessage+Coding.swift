@@ -178,13 +178,20 @@ extension StreamVolume {
     let flags = try reader.uint8("flags")
     try reader.skip(1, "reserved")
     self.init(volume: volume, isMuted: flags & 1 != 0)
+    guard flags & 2 != 0 else { return }
+    rise = Rise(
+      begin: try reader.groupTime("begin"),
+      span: Nanoseconds(try reader.int64(in: ProtocolLimits.rise, "span")))
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
     writer.uint32(0)
     writer.uint16(min(volume, ProtocolLimits.volume.upperBound))
-    writer.uint8(isMuted ? 1 : 0)
+    writer.uint8((isMuted ? 1 : 0) | (rise == nil ? 0 : 2))
     writer.zeros(1)
+    guard let rise else { return }
+    writer.groupTime(rise.begin)
+    writer.int64(rise.span.count, clampedTo: ProtocolLimits.rise)
   }
 }
 

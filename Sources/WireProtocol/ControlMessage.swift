@@ -58,6 +58,29 @@ package struct StreamVolume: Hashable, Sendable {
   /// 0 (silent) to 1000 (full), perceptual, like that of a room.
   package var volume: UInt16
   package var isMuted: Bool
+  /// Nil if it is the same all the time.
+  package var rise: Rise?
+
+  /// A volume that grows from little to what is set.
+  package struct Rise: Hashable, Sendable {
+    /// The least share of the volume.
+    package static let least = 0.3
+
+    package var begin: GroupTime
+    package var span: Nanoseconds
+
+    package init(begin: GroupTime, span: Nanoseconds) { (self.begin, self.span) = (begin, span) }
+
+    package var end: GroupTime { begin + span }
+
+    /// Returns the share of the volume that counts at `time`, from `least` to 1.
+    package func share(at time: GroupTime) -> Double {
+      guard begin < time else { return Self.least }
+      guard time < end else { return 1 }
+      let done = Double((time - begin).count) / Double(span.count)
+      return Self.least + (1 - Self.least) * done
+    }
+  }
 
   package static let full = StreamVolume(volume: 1000, isMuted: false)
 

@@ -59,6 +59,12 @@ enum Meaning: Hashable {
     Mirror(reflecting: value).children.first?.label ?? "\(value)"
   }
 
+  private static var rising: StreamVolume {
+    var volume = StreamVolume.full
+    volume.rise = .init(begin: GroupTime(nanoseconds: 10_000_000_000), span: .seconds(60))
+    return volume
+  }
+
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
   static let all: [(name: String, value: Meaning)] =
@@ -181,6 +187,7 @@ enum Meaning: Hashable {
       "control.streamVolume",
       .control(.streamVolume(StreamVolume(volume: 500, isMuted: false)))
     ),
+    ("control.streamVolume.rises", .control(.streamVolume(rising))),
     (
       "control.credit",
       .control(

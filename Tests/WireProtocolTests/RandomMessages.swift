@@ -5,13 +5,22 @@ import WireProtocol
 
 /// Messages of every kind, with values from their whole ranges.
 extension SplitMix64 {
+  private mutating func streamVolume() -> StreamVolume {
+    var volume = StreamVolume(volume: pick(ProtocolLimits.volume), isMuted: next() % 2 == 0)
+    if next() % 2 == 0 {
+      volume.rise = .init(
+        begin: GroupTime(nanoseconds: pick(ProtocolLimits.clockTime)),
+        span: Nanoseconds(pick(ProtocolLimits.rise)))
+    }
+    return volume
+  }
+
   mutating func controlMessages() -> [ControlMessage] {
     [
       .hello(hello()), .prove(bytes(32)), .anchor(anchor()), .flush(flush()), .settings(settings()),
       .keepAlive,
       .nowPlaying(nowPlaying()), .welcome(welcome()),
-      .streamVolume(
-        StreamVolume(volume: pick(ProtocolLimits.volume), isMuted: next() % 2 == 0)),
+      .streamVolume(streamVolume()),
       .refuse(
         Refusal(reason: element(Refusal.Reason.allCases), detail: text(atMost: 256))),
       .credit(

@@ -101,6 +101,11 @@ struct Playout {
     return playhead(at: now) ?? until < until
   }
 
+  /// True if what is buffered begins at a time that is still to come, whether or not the sender is there then.
+  func isAwaited(at now: LocalTime) -> Bool {
+    buffer.bufferedUntil != nil && schedule.isToRun(after: now)
+  }
+
   /// True if all packets received so far have sounded.
   func isSpent(at playhead: MediaTime?) -> Bool {
     guard let playhead, let until = buffer.bufferedUntil else { return true }
@@ -291,7 +296,8 @@ struct Playout {
   private mutating func workDevice(hasSession: Bool, at now: LocalTime, _ steps: inout [Step]) {
     let music = buffer.upcoming?.format.audio.sampleRate ?? live?.sampleRate
     let rate = music ?? clips.sampleRate
-    let isNeeded = hasSession && music != nil || !clips.isEmpty || isSounding(at: now)
+    let isNeeded =
+      hasSession && music != nil || !clips.isEmpty || isSounding(at: now) || isAwaited(at: now)
     let wanted = live.map { LatencyProfile.live(latency: $0.latency) } ?? profile
     for _ in 0..<2 {
       let step = device.work(

@@ -33,6 +33,12 @@ struct RoomSchedule {
   /// True if media time runs in this room, by the anchors.
   func isRunning(at now: LocalTime) -> Bool { time(at: now).map(anchors.isPlaying(at:)) ?? false }
 
+  /// True if media time does not run yet, and an anchor will make it.
+  func isToRun(after now: LocalTime) -> Bool {
+    guard let time = time(at: now), !anchors.isPlaying(at: time) else { return false }
+    return anchors.next(after: time)?.rate == .playing
+  }
+
   /// True if time has stood still for `span`, and no anchor will change that.
   func hasStoodStill(for span: Nanoseconds, at now: LocalTime) -> Bool {
     guard let last = anchors.last, last.rate == .paused, let time = time(at: now) else {

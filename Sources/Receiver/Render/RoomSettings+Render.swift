@@ -18,14 +18,17 @@ extension RoomSettings {
   /// The volume with which rooms start.
   private static let leastVolumeOfSpeech: UInt16 = 300
 
-  func renderCommands(_ stream: StreamVolume) -> [RenderCommand] {
+  /// - Parameter share: of the stream's volume that counts now, 0 to 1.
+  func renderCommands(_ stream: StreamVolume, share: Double = 1) -> [RenderCommand] {
     let (left, right) = channelMap.mixes
-    return [.gain(gain * stream.gain), .delay(delay), .channelMap(left: left, right: right)]
+    return [.gain(gain * stream.gain(share)), .delay(delay), .channelMap(left: left, right: right)]
   }
 }
 
 extension StreamVolume {
-  var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
+  func gain(_ share: Double) -> Float {
+    perceivedGain(volume: UInt16((Double(volume) * share).rounded()), isMuted: isMuted)
+  }
 }
 
 func perceivedGain(volume: UInt16, isMuted: Bool) -> Float {

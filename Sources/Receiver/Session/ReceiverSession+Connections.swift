@@ -264,7 +264,7 @@ extension ReceiverSession {
   /// Frees the room once the reservation is over and nothing sounds any more.
   mutating func endReservation(at now: LocalTime) {
     guard var reservation = tenancy.reservation, reservation.until <= now else { return }
-    guard !playout.isSounding(at: now) else {
+    guard !playout.isSounding(at: now), !playout.isAwaited(at: now) else {
       reservation.until = now + Tenancy.lookInterval
       tenancy = .held(for: reservation)
       return

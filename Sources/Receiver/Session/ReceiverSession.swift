@@ -19,7 +19,15 @@ package struct ReceiverSession {
   var cuts = CutAnswers()
   var diary: RoomDiary
   /// Volume that the sender applies to all rooms; reset with each new stream.
-  var streamVolume = StreamVolume.full
+  var streamVolume = StreamVolume.full {
+    didSet {
+      (streamShare, riseTime) = (streamVolume.rise == nil ? 1 : StreamVolume.Rise.least, nil)
+    }
+  }
+  /// The part of it that counts while it rises.
+  private var streamShare = 1.0
+  /// When a volume that rises is to be set again; nil is at once.
+  private var riseTime: LocalTime?
   /// The sender whose music this is, while any of it is left to play.
   var occupant: Occupant?
   var codecs: CodecList
@@ -93,7 +101,7 @@ package struct ReceiverSession {
     [
       lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline, parting.nextDeadline,
       clock?.nextDeadline(asks: link != nil),
-      tenancy.reservation?.until,
+      tenancy.reservation?.until, streamVolume.rise == nil ? nil : riseTime,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
       link == nil ? nil : live?.nextDeadline,
     ]
@@ -168,7 +176,26 @@ package struct ReceiverSession {
 
   mutating func applySettings() {
     playout.schedule.delay = memory.settings.delay
-    for command in memory.settings.renderCommands(streamVolume) { outputs.append(.render(command)) }
+    let commands = memory.settings.renderCommands(streamVolume, share: streamShare)
+    for command in commands { outputs.append(.render(command)) }
+  }
+
+  /// A volume that rises does so in steps that are too small to be heard.
+  private static let riseSteps: Int64 = 200
+  private static let riseInterval = Nanoseconds.milliseconds(200)
+
+  /// A volume that rises does so by the group's clock, whether or not the sender is there.
+  private mutating func raiseVolume(at now: LocalTime) {
+    guard let rise = streamVolume.rise, riseTime.map({ $0 <= now }) ?? true else { return }
+    let next = now + max(Self.riseInterval, Nanoseconds(rise.span.count / Self.riseSteps))
+    guard clock?.isLocked == true, let time = clock?.estimate(at: now) else {
+      riseTime = now + Self.riseInterval
+      return
+    }
+    let share = rise.share(at: time.groupTime(of: now))
+    if share == 1 { streamVolume.rise = nil }
+    (streamShare, riseTime) = (share, max(next, time.localTime(of: rise.begin)))
+    applySettings()
   }
 
   // MARK: - Time
@@ -185,6 +212,7 @@ package struct ReceiverSession {
     probe(at: now)
     for answer in cuts.overdue(at: now) { told(answer) }
     advanceLive(to: now)
+    raiseVolume(at: now)
     advancePlayout(to: now)
     endReservation(at: now)
     reportState(at: now)

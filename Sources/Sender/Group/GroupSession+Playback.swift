@@ -50,10 +50,12 @@ extension GroupSession {
       }
     case .mute(let rooms, let isMuted):
       try self.rooms.set(rooms, at: now) { $0.isMuted = isMuted }
-    case .streamVolume(let volume):
-      guard volume != self.volume else { break }
-      self.volume = volume
-      tellAll(.streamVolume(volume), at: now)
+    case .streamVolume(let volume): set(volume, at: now)
+    case .rise(let time, let span):
+      var volume = StreamVolume.full
+      let begin = clock.group(time)
+      volume.rise = .init(begin: begin, span: span)
+      set(volume, at: now)
     case .delay(let rooms, let delay):
       let limits = ProtocolLimits.roomDelay
       try self.rooms.set(rooms, at: now) {
@@ -68,6 +70,12 @@ extension GroupSession {
     case .withdrawClip(let number): rooms.withdraw(number, at: now)
     }
     return .done
+  }
+
+  private mutating func set(_ volume: StreamVolume, at now: LocalTime) {
+    guard volume != self.volume else { return }
+    self.volume = volume
+    tellAll(.streamVolume(volume), at: now)
   }
 
   /// Time after a stop until the rooms are released: they fade out in less.

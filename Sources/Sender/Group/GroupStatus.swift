@@ -158,6 +158,11 @@ extension GroupSession {
     return end > timeline.nextStart && rooms.links.contains(where: \.isReady)
   }
 
+  /// True if something of what is to sound next has come from its source.
+  package var hasAudio: Bool {
+    production.cut == nil && store.end.map { $0 > timeline.nextStart } ?? false
+  }
+
   /// True if every room can play.
   package var allRoomsAreReady: Bool { rooms.links.allSatisfy(\.isReady) }
 

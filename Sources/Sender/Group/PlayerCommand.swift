@@ -23,6 +23,9 @@ package enum PlayerCommand: Hashable, Sendable {
   case mute(RoomSelection, Bool)
   /// Volume in all rooms, on top of their own, and only as long as this sender plays there.
   case streamVolume(StreamVolume)
+  /// The volume in all rooms rises from this time of the machine's clock on, and is full after this long. Rooms know it
+  /// ahead, and need nobody for it then.
+  case rise(from: LocalTime, over: Nanoseconds)
   case delay(RoomSelection, Nanoseconds)
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
   /// Jumps to a position in the item with this identity.

@@ -22,7 +22,10 @@ package struct Playlist {
   /// The identity of the next item that is added.
   package private(set) var nextID = 0
 
-  package init(_ new: [PlaylistEntry] = []) { insert(new, .end) }
+  package init(_ new: [PlaylistEntry] = [], repetition: Repetition = .off) {
+    self.repetition = repetition
+    insert(new, .end)
+  }
 
   /// A list as it was, with the identities of its items, of which each occurs once. Those of later items are `nextID`
   /// and above.
