@@ -152,7 +152,7 @@ let package = Package(
       name: "Service",
       dependencies: [
         "Clock", "WireProtocol", "Pairing", "Sender", "House", "Driver", "LinuxIO", "FFmpegSource",
-        "AvahiDiscovery", "SQLiteStore",
+        "AvahiDiscovery", "SQLiteStore", "ProgramJSON",
       ],
       path: "Sources/Service", swiftSettings: strict),
 

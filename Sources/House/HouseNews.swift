@@ -33,7 +33,8 @@ package struct HouseNews: Sendable {
     let library = state.library == before.library ? nil : state.library
     let isSame = groups.isEmpty && rooms.isEmpty && removedGroups.isEmpty && removedRooms.isEmpty
     let server = state.server == before.server ? nil : state.server
-    if isSame, inputs == nil, library == nil, server == nil {
+    let alarms = state.alarms == before.alarms ? nil : state.alarms
+    if isSame, inputs == nil, alarms == nil, library == nil, server == nil {
       state.revision = revision
       return nil
     }
@@ -43,7 +44,7 @@ package struct HouseNews: Sendable {
     var change = HouseChange(
       revision: revision, nowMs: state.nowMs, groups: groups, rooms: rooms,
       removedGroups: removedGroups, removedRooms: removedRooms, library: library)
-    (change.inputs, change.server) = (inputs, server)
+    (change.inputs, change.alarms, change.server) = (inputs, alarms, server)
     return change
   }
 

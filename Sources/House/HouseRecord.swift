@@ -40,7 +40,23 @@ package struct HouseRecord: Hashable, Sendable {
     package init(id: String, name: String) { (self.id, self.name) = (id, name) }
   }
 
+  /// The loudness of a room before an alarm, to which it is to be set afterwards.
+  package struct Debt: Codable, Hashable, Sendable {
+    package var id: String
+    package var volume: Double?
+    package var muted: Bool?
+
+    package init(id: String, volume: Double?, muted: Bool?) {
+      (self.id, self.volume, self.muted) = (id, volume, muted)
+    }
+  }
+
   package var groups: [Group] = []
+  package var alarms: [AlarmRecord] = []
+  /// The number of the newest alarm.
+  package var lastAlarm = 0
+  /// In the order of their identities.
+  package var debts: [Debt] = []
   package var rooms: [Room] = []
   /// The number of the newest group.
   package var lastGroup = 0

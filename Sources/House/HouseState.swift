@@ -13,12 +13,15 @@ package struct HouseState: Codable, Hashable, Sendable {
   package var rooms: [Room]
   /// In the order of the configuration.
   package var inputs: [Input]
+  /// In the order in which they were set.
+  package var alarms: [Alarm]
   package var library: LibraryFigures
 
   package init(
     revision: UInt64, nowMs: Double, server: Server, groups: [Group], rooms: [Room],
-    inputs: [Input] = [], library: LibraryFigures
+    inputs: [Input] = [], alarms: [Alarm] = [], library: LibraryFigures
   ) {
+    self.alarms = alarms
     (self.revision, self.nowMs, self.server) = (revision, nowMs, server)
     (self.groups, self.rooms) = (groups, rooms)
     (self.inputs, self.library) = (inputs, library)
@@ -255,6 +258,8 @@ package struct HouseChange: Codable, Hashable, Sendable {
   package var removedRooms: [String]
   /// All of them, where one has changed.
   package var inputs: [HouseState.Input]?
+  /// All of them, where one has changed.
+  package var alarms: [HouseState.Alarm]?
   package var library: HouseState.LibraryFigures?
   /// Where something of it has changed.
   package var server: HouseState.Server?

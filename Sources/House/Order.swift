@@ -20,6 +20,12 @@ package enum Order: Codable, Hashable, Sendable {
   case edit(group: String, QueueEdit, expected: UInt64?)
   case set(rooms: [String], RoomChange)
   case identify(room: String)
+  /// Its time and rooms must be there.
+  case addAlarm(AlarmChange)
+  case changeAlarm(String, AlarmChange)
+  case removeAlarm(String)
+  /// Stops an alarm, or lets it ring again later; nil is all that ring.
+  case endAlarm(String?, snoozes: Bool)
 
   package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
     case play, pause, stop, next, previous
@@ -127,7 +133,8 @@ extension Order {
         || !(change.effects?.isEmpty ?? true)
     case .edit(_, .play, _): false
     case .edit: true
-    case .transport, .seek, .set, .identify: false
+    case .addAlarm, .changeAlarm, .removeAlarm: true
+    case .transport, .seek, .set, .identify, .endAlarm: false
     }
   }
 
@@ -136,7 +143,8 @@ extension Order {
     switch self {
     case .edit: true
     case .change(_, let change): change.repeat != nil
-    case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify:
+    case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify,
+      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm:
       false
     }
   }
@@ -145,6 +153,7 @@ extension Order {
   package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
+    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm: true
     case .change(_, let change): !change.rooms.isEmpty
     case .transport, .seek, .edit: false
     }
@@ -169,6 +178,7 @@ package struct Answer: Hashable, Sendable {
   /// Nil where it is no more, as one that its last room has left.
   package var group: HouseState.Group?
   package var room: HouseState.Room?
+  package var alarm: HouseState.Alarm?
   package var queue: Queue?
   /// In a few words, for people; nil where nothing is to be said.
   package var said: String?

@@ -35,8 +35,24 @@ extension Order {
       let group = try names.group(group)
       return .edit(group: group, try edit.resolved(by: names, in: group), expected: expected)
     case .set(let rooms, let change): return .set(rooms: try names.rooms(rooms), change)
+    case .addAlarm(let change): return .addAlarm(try change.resolved(by: names))
+    case .changeAlarm(let id, let change):
+      return .changeAlarm(id, try change.resolved(by: names))
+    case .removeAlarm, .endAlarm: return self
     case .identify(let room): return .identify(room: try names.room(room, in: nil))
     }
+  }
+}
+
+extension AlarmChange {
+  fileprivate func resolved(by names: some OrderNames) throws(Refusal) -> AlarmChange {
+    var change = self
+    change.roomIds = try roomIds.map { rooms throws(Refusal) in try names.rooms(rooms) }
+    if case .entries(let entries) = music {
+      change.music = .entries(
+        try entries.map { entry throws(Refusal) in try names.input(entry) })
+    }
+    return change
   }
 }
 

@@ -44,6 +44,7 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   /// Asks for the daemon's groups, with the item that each plays.
   case groups
   case queue
+  case alarms
   case order(Order)
   /// Plays new items in place of the list. Only a daemon does this.
   case play(request: PlayRequest)
@@ -94,6 +95,8 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
   package var silenced: Silenced? = nil
   /// A daemon's groups, for requests about all groups or about the status; otherwise nil.
   package var groups: [GroupLine]? = nil
+  /// A daemon's alarms, for requests about them.
+  package var alarms: [AlarmLine]? = nil
 
   /// The answer of a daemon that was told to end, and has closed the connection.
   package static let ended = ControlAnswer(done: "the daemon has ended")
@@ -109,6 +112,12 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package init(rooms: [String], receivers: [String]) {
       (self.rooms, self.receivers) = (rooms, receivers)
     }
+  }
+
+  package struct AlarmLine: Codable, Hashable, Sendable {
+    package var alarm: HouseState.Alarm
+    /// By name.
+    package var rooms: [String]
   }
 
   /// One of a daemon's groups.

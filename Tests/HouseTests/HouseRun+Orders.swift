@@ -300,7 +300,18 @@ extension Order {
       .edit(group: group(id), edit.spoken { number($0, id) }, expected: expected)
     case .set(let rooms, let change): .set(rooms: rooms.map(room), change)
     case .identify(let name): .identify(room: room(name))
+    case .addAlarm(let change): .addAlarm(change.spoken(room))
+    case .changeAlarm(let id, let change): .changeAlarm(id, change.spoken(room))
+    case .removeAlarm, .endAlarm: self
     }
+  }
+}
+
+extension AlarmChange {
+  fileprivate func spoken(_ room: (String) -> String) -> AlarmChange {
+    var change = self
+    change.roomIds = roomIds?.map(room)
+    return change
   }
 }
 

@@ -28,13 +28,21 @@ final class SimulatedPlayer: GroupPlayer {
   private var clips: [UInt32: [RoomID]] = [:]
   private var lastClip: UInt32 = 0
 
-  init(_ number: Int, of group: String?, playing playlist: Playlist, in world: SimulatedWorld) {
+  /// When it is to begin; nil while it stands still, or begins at once.
+  private var start: LocalTime?
+  private var isHeld: Bool
+
+  init(
+    _ number: Int, of group: String?, playing playlist: Playlist, startsHeld: Bool = false,
+    in world: SimulatedWorld
+  ) {
+    isHeld = startsHeld
     (self.number, self.group, self.world) = (number, group, world)
     guard let id = Identifier(hex: String(repeating: "5", count: 32)) else { preconditionFailure() }
     session = GroupSession(
       .init(
         senderID: id, senderName: "study", clockID: 7, clockPort: 9, firstSession: 1,
-        endsWithPlaylist: false), playing: playlist)
+        endsWithPlaylist: false, startsHeld: startsHeld), playing: playlist)
   }
 
   func status() -> GroupStatus {
@@ -73,6 +81,7 @@ final class SimulatedPlayer: GroupPlayer {
   func carryOut(_ command: PlayerCommand) -> CommandReply {
     if let reply = clip(command) { return reply }
     if world.set(command, of: self) { return .success(.done) }
+    if case .resumeAt(let time) = command { (start, isHeld) = (time, false) }
     commandCount += 1
     return handle(.command(CommandID(commandCount), command)) ?? .failure(.finished)
   }
@@ -95,7 +104,11 @@ final class SimulatedPlayer: GroupPlayer {
     return reply
   }
 
+  /// True if it is heard in the rooms that it has.
+  var isSounding: Bool { hasSounded && status().state == .playing }
+
   private func produce(_ begin: ProductionOrder.Beginning) {
+    guard !world.unreachable.contains(begin.item.location) else { return }
     let opened = OpenedItem(
       item: begin.item, duration: .seconds(60), position: begin.position, isSeekable: true,
       metadata: ItemMetadata())
@@ -107,7 +120,9 @@ final class SimulatedPlayer: GroupPlayer {
     }
   }
 
-  var nextDeadline: LocalTime? { session.nextDeadline }
+  var nextDeadline: LocalTime? {
+    [session.nextDeadline, hasSounded ? nil : start].compactMap(\.self).min()
+  }
 
   func timeout() { handle(.timeout) }
 
@@ -115,8 +130,10 @@ final class SimulatedPlayer: GroupPlayer {
   func settle() {
     if session.isHalted || session.isFinished {
       hasSounded = false
-    } else if rooms.contains(where: { world.holds($0, self) }) {
-      hasSounded = true
+    } else if !isHeld, start.map({ $0 <= world.now }) ?? true,
+      rooms.contains(where: { world.holds($0, self) })
+    {
+      (hasSounded, start) = (true, nil)
     }
   }
 

@@ -8,6 +8,10 @@ import enum House.Refusal
 @testable import House
 @testable import Sender
 
+private struct Greenwich: CivilTime {
+  func offset(at time: WallTime) -> Int64 { 0 }
+}
+
 /// Receivers, their owners, a disk and time, around a `HouseSession`.
 final class SimulatedWorld: HousePlayers {
   struct Receiver {
@@ -68,9 +72,17 @@ final class SimulatedWorld: HousePlayers {
   private var requestCount: UInt64 = 0
   private let held: MediaDuration
   private let inputs: [HouseState.Input]
+  /// Of the clock on the wall over the machine's.
+  private(set) var wallLead = Nanoseconds.zero
+  private let zone: any CivilTime
+  /// Locations that cannot be opened, and never say why.
+  var unreachable: Set<String> = []
 
-  init(rooms: Int, holding held: MediaDuration, inputs: [HouseState.Input] = []) throws {
-    (self.held, self.inputs) = (held, inputs)
+  init(
+    rooms: Int, holding held: MediaDuration, inputs: [HouseState.Input] = [],
+    zone: (any CivilTime)? = nil
+  ) throws {
+    (self.held, self.inputs, self.zone) = (held, inputs, zone ?? Greenwich())
     let names = ["Kitchen", "Bath", "Attic", "Hall", "Study"]
     receivers = (0..<rooms).map { number in
       Receiver(id: String(repeating: "\(number + 1)", count: 32), name: names[number])
@@ -91,7 +103,9 @@ final class SimulatedWorld: HousePlayers {
   private func start() throws {
     told = known
     session = try HouseSession(
-      .init(id: "5a", name: "study", version: "1", inputs: inputs, resumes: true, seed: 7),
+      .init(
+        id: "5a", name: "study", version: "1", inputs: inputs, resumes: true, seed: 7,
+        wall: .init(zone: zone, lead: wallLead)),
       restoring: disk.record, knowing: known, players: self, at: now)
     session.handle(.start(deaths: deaths), at: now)
     settle()
@@ -116,6 +130,15 @@ final class SimulatedWorld: HousePlayers {
   }
 
   // MARK: - Time
+
+  var wall: WallTime { WallTime(nanoseconds: now.nanoseconds) + wallLead }
+
+  func setWall(by span: Nanoseconds) {
+    wallLead = wallLead + span
+    session.handle(.wall(lead: wallLead), at: now)
+    settle()
+    wake()
+  }
 
   /// Carries out what the session wants, until nothing is left.
   func settle() {
@@ -214,6 +237,11 @@ final class SimulatedWorld: HousePlayers {
       case .group(let record, _):
         SimulatedPlayer(playerCount, of: record.id, playing: record.playlist, in: self)
       case .visit, .sign: SimulatedPlayer(playerCount, of: nil, playing: Playlist(), in: self)
+      case .alarm(let id, let entries):
+        SimulatedPlayer(
+          playerCount, of: id,
+          playing: Playlist(entries.map(\.listed) + [PlaylistEntry("tone")], repetition: .all),
+          startsHeld: true, in: self)
       }
     players.append(player)
     return player
@@ -259,6 +287,14 @@ final class SimulatedWorld: HousePlayers {
   func hear(_ receiver: String, at time: LocalTime) {
     guard let index = index(receiver) else { return }
     heard.append((receivers[index].name, time))
+  }
+
+  /// The entry that sounds in a room, in whatever group or alarm.
+  func sounds(in receiver: Int) -> String? {
+    guard case .ours(let number) = receivers[receiver].holder,
+      let player = players.first(where: { $0.number == number }), player.isSounding
+    else { return nil }
+    return player.status().item?.item.location
   }
 
   func holds(_ receiver: Receiver, _ group: String) -> Bool {

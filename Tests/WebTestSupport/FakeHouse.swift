@@ -1,7 +1,12 @@
+import Clock
 package import Driver
 package import House
 package import Sender
 package import Service
+
+private struct Greenwich: CivilTime {
+  func offset(at time: WallTime) -> Int64 { 0 }
+}
 
 /// A household of three rooms and a group that carries out orders, and reports the changes.
 package actor FakeHouse: HouseControl {
@@ -21,6 +26,9 @@ package actor FakeHouse: HouseControl {
   private var listeners: [AsyncStream<HouseChange>.Continuation] = []
   private let start = ContinuousClock.now
   private var history = SyncHistory()
+  private static let noon = LocalTime(nanoseconds: 43_200_000_000_000)
+  private var alarms = AlarmBook(
+    restoring: [], lastNumber: 0, in: Greenwich(), lead: .zero, at: FakeHouse.noon)
   /// The orders so far, in order.
   package private(set) var requests: [Order] = []
 
@@ -41,7 +49,7 @@ package actor FakeHouse: HouseControl {
     return HouseState(
       revision: revision, nowMs: elapsed / .milliseconds(1),
       server: .init(id: "5a", name: "study </script>", version: "1.0.0"), groups: groups,
-      rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")],
+      rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")], alarms: shownAlarms,
       library: .init(trackCount: 3, albumCount: 1))
   }
 
@@ -147,7 +155,39 @@ package actor FakeHouse: HouseControl {
     case .identify(room: let id):
       _ = try index(room: id)
       return Answer(revision: revision)
+    case .addAlarm(let change): return tell(alarm: try alarms.add(change, at: Self.noon))
+    case .changeAlarm(let id, let change):
+      try alarms.change(id, change, at: Self.noon)
+      return tell(alarm: id)
+    case .removeAlarm(let id):
+      try alarms.remove(id)
+      return tell(alarm: id)
+    case .endAlarm(let id?, snoozes: _):
+      guard alarms.alarm(id) != nil else { throw .noSuch("There is no alarm \(id).") }
+      throw .unavailable("This alarm does not ring.")
+    case .endAlarm(nil, snoozes: _): throw .unavailable("No alarm rings.")
     }
+  }
+
+  private var shownAlarms: [HouseState.Alarm] {
+    alarms.alarms.map { alarm in
+      var shown = HouseState.Alarm(alarm, state: alarm.isOn ? .waiting : .off)
+      shown.nextAtS = alarms.next(alarm.id).map { Double($0.seconds) }
+      shown.skipsNext = alarms.skipsNext(alarm.id, at: Self.noon)
+      return shown
+    }
+  }
+
+  private func tell(alarm id: String) -> Answer {
+    revision += 1
+    var change = HouseChange(
+      revision: revision, nowMs: 0, groups: [], rooms: [], removedGroups: [], removedRooms: [],
+      library: nil)
+    change.alarms = shownAlarms
+    for listener in listeners { listener.yield(change) }
+    var answer = Answer(revision: revision)
+    answer.alarm = shownAlarms.first { $0.id == id }
+    return answer
   }
 
   private func answer(_ group: HouseState.Group?) -> Answer {

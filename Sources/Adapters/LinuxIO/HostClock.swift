@@ -23,6 +23,16 @@ package enum HostClock {
     ClockPair.read(CLOCK_REALTIME).map { Nanoseconds($0.other &- $0.local.nanoseconds) }
   }
 
+  /// Seconds by which clocks on the wall are ahead of UTC at a time, given in seconds since 1970. By `TZ`, else by
+  /// `/etc/localtime`, also if that has changed.
+  package static func zoneOffset(atSeconds seconds: Int64) -> Int64 {
+    var time = time_t(seconds)
+    var shown = tm()
+    tzset()
+    guard unsafe localtime_r(&time, &shown) != nil else { return 0 }
+    return Int64(shown.tm_gmtoff)
+  }
+
   /// Total time for which this host has been suspended since it booted. Growth between two readings is a suspend; local
   /// time stands still during one.
   package static var timeSuspended: Nanoseconds {

@@ -27,7 +27,17 @@ final class HouseProgram: LoopMember {
   private let pairings: NewestValueThread<Void>
   private var end: LocalTime?
 
-  init(_ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice) throws {
+  /// What tests set, so that they need not wait for minutes.
+  struct AlarmClock {
+    /// Of the clock on the wall.
+    var offset = Nanoseconds.zero
+    var lead = Nanoseconds.seconds(600)
+  }
+
+  init(
+    _ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice,
+    alarms: AlarmClock = AlarmClock()
+  ) throws {
     returnFreedMemory()
     try MediaWorkerCommand.start()
     let reactor = try Reactor()
@@ -45,13 +55,12 @@ final class HouseProgram: LoopMember {
       reactor: reactor, security: state.security(), remembered: state.rememberedRooms(),
       paired: state.paired())
     let log = log
-    house = try House(
-      host: host,
-      settings: .init(
-        name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
-        encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
-        inputs: configuration.inputs, voice: configuration.voice)
-    ) { line in Self.say(line, to: log) }
+    var settings = House.Settings(
+      name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
+      encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
+      inputs: configuration.inputs, voice: configuration.voice)
+    (settings.wallOffset, settings.alarmLead) = (alarms.offset, alarms.lead)
+    house = try House(host: host, settings: settings) { line in Self.say(line, to: log) }
     access = try PageAccess(configuration, state: state)
     surfaces = try HouseSurfaces(
       configuration, id: host.senderID, state: state, house: house.client, access: access.house

@@ -17,6 +17,8 @@ package final class HouseGroup {
   package internal(set) var rooms: [String: RoomMembership] = [:]
   /// Inputs that began by themselves, and what each has interrupted, by their names.
   var visits: [String: InputVisit] = [:]
+  /// The music that waits while an alarm has all rooms; nil if none does.
+  var lent: Interruption?
   /// Grows with every use: the group that was used last is meant where none is named.
   package var lastUse: UInt64 = 0
   /// Where it goes on while it plays nothing; nil is the first entry.
@@ -109,6 +111,7 @@ package final class HouseGroup {
   @discardableResult
   package func transport(_ order: Order.Transport) throws(Refusal) -> String? {
     absence.userDecided()
+    lent = nil
     let isResting = isResting
     switch order {
     case .play where isResting:

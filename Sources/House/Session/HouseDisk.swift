@@ -112,6 +112,7 @@ extension HouseSession {
   func wrote(_ number: UInt64, _ record: HouseRecord) {
     if disk.problem != nil { desk.hasNews = true }
     disk.has(record)
+    for ring in alarms.rings.values { ring.hasNews = true }
     decide(number, nil)
   }
 
@@ -147,6 +148,7 @@ extension HouseSession {
       lastNumber: max(record.lastGroup, plan.lastNumber))
     for group in record.groups where groups[group.id] == nil { try? open(group) }
     for group in record.groups { groups[group.id]?.revert(to: group) }
+    alarms.book.revert(to: record.alarms, at: now)
     for room in Set((before.groups + plan.groups).flatMap(\.rooms)).sorted() {
       let (from, to) = (before.group(ofRoom: room)?.id, plan.group(ofRoom: room)?.id)
       if from != to { carryOut(.init(room: room, from: from, to: to), takes: false) }
@@ -160,6 +162,11 @@ extension HouseSession {
     var record = HouseRecord()
     record.lastGroup = plan.lastNumber
     record.groups = plan.groups.compactMap { group in groups[group.id]?.record(as: group) }
+    record.alarms = alarms.book.records
+    record.lastAlarm = alarms.book.lastNumber
+    record.debts = alarms.debts.sorted { $0.key < $1.key }.map {
+      .init(id: $0.key, volume: $0.value.volume, muted: $0.value.muted)
+    }
     record.rooms = rooms.values.compactMap(\.saved).sorted { $0.id < $1.id }
     return record
   }

@@ -83,7 +83,13 @@ extension HouseSession {
     var parts: [String: [String: RoomID]] = [:]
     var free: [String] = []
     for room in announcement.rooms {
-      if let group = group(ofRoom: room) {
+      if let ring = ring(in: room) {
+        if let number = ring.rooms[room], ring.isConnected(room) {
+          parts[ring.alarm.id, default: [:]][room] = number
+        } else {
+          announcement.miss(room, obstacle(in: room))
+        }
+      } else if let group = group(ofRoom: room) {
         if let number = group.rooms[room]?.number, group.isConnected(room) {
           parts[group.id, default: [:]][room] = number
         } else {
@@ -96,7 +102,10 @@ extension HouseSession {
       }
     }
     for id in parts.keys.sorted() {
-      guard let player = groups[id]?.player.port, let rooms = parts[id] else { continue }
+      let ring = alarms.all.first { $0.alarm.id == id }
+      guard let player = ring?.player.port ?? groups[id]?.player.port, let rooms = parts[id] else {
+        continue
+      }
       announcement.offer(by: player, rooms)
     }
     visit(free, with: announcement)

@@ -108,6 +108,13 @@ extension HouseSession {
   }
 
   private func set(_ change: RoomChange, of room: String) throws(Refusal) -> String {
+    if let ring = ring(in: room) { return try set(change, of: room, in: ring) }
+    let said = try setNow(change, of: room)
+    if change.volume != nil || change.muted != nil { alarms.debts[room] = nil }
+    return said
+  }
+
+  func setNow(_ change: RoomChange, of room: String) throws(Refusal) -> String {
     guard let group = plan.group(ofRoom: room).flatMap({ groups[$0.id] }) else {
       return try set(change, ofFree: room)
     }

@@ -23,6 +23,9 @@ extension HouseSession {
   func identify(_ room: String) throws(Refusal) {
     try check(room: room)
     guard rooms[room]?.sign == nil else { return }
+    guard ring(in: room) == nil else {
+      throw .unavailable("an alarm rings in \(name(ofRoom: room)), or is about to")
+    }
     let group = group(ofRoom: room)
     if let group, group.sounds, let link = group.playerRoom(room, group.player.status),
       let settings = link.settings

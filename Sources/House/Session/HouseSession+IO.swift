@@ -1,3 +1,4 @@
+package import Clock
 package import Sender
 
 /// Makes the household's players.
@@ -13,6 +14,9 @@ package enum PlayerPurpose {
   case visit
   /// Plays three tones by which people find a room, and ends.
   case sign
+  /// Plays these entries, and behind them a tone, again and again. Stands still until it is told to begin. It takes rooms
+  /// only for a while. Its events come to the session as `.event`, with the identity of the alarm.
+  case alarm(String, [Order.NewEntry])
 }
 
 /// Matches an answer to its request. The driver numbers requests, and uses no number twice.
@@ -34,13 +38,35 @@ extension HouseSession {
     package var resumes: Bool
     /// Seeds the random orders of lists.
     package var seed: UInt64
+    package var wall: WallClock
 
     package init(
       id: String, name: String, version: String, inputs: [HouseState.Input], resumes: Bool,
-      seed: UInt64
+      seed: UInt64, wall: WallClock = WallClock()
     ) {
+      self.wall = wall
       (self.id, self.name, self.version, self.inputs) = (id, name, version, inputs)
       (self.resumes, self.seed) = (resumes, seed)
+    }
+  }
+
+  /// The clock by which people live.
+  package struct WallClock: Sendable {
+    private struct UTC: CivilTime {
+      func offset(at time: WallTime) -> Int64 { 0 }
+    }
+
+    package var zone: any CivilTime
+    /// Of the clock on the wall over the machine's.
+    package var lead: Nanoseconds
+    /// Rooms that are free are filled so long before an alarm begins.
+    package var alarmLead: Nanoseconds
+
+    package init(
+      zone: (any CivilTime)? = nil, lead: Nanoseconds = .zero,
+      alarmLead: Nanoseconds = .seconds(600)
+    ) {
+      (self.zone, self.lead, self.alarmLead) = (zone ?? UTC(), lead, alarmLead)
     }
   }
 
@@ -58,6 +84,7 @@ extension HouseSession {
     package var movesMusic: Bool {
       switch self {
       case .order(.set), .order(.change), .order(.identify), .announce: false
+      case .order(.addAlarm), .order(.changeAlarm), .order(.removeAlarm), .order(.endAlarm): false
       case .order, .play, .silence: true
       }
     }
@@ -79,6 +106,8 @@ extension HouseSession {
     case request(RequestID, Request)
     /// Something happened to the group of this identity, by itself or in the middle of a call.
     case event(group: String, SenderEvent)
+    /// The lead of the clock on the wall over the machine's. Once a second at least.
+    case wall(lead: Nanoseconds)
     /// Something has changed that no event tells.
     case changed
     /// The receivers that are known have changed.

@@ -8,6 +8,7 @@ extension HouseSession {
       return
     }
     desk.hasNews = true
+    if change == .opened { releaseWaitingRooms() }
     switch change {
     case .opened: heardInputs.insert(name)
     case .closed: heardInputs.remove(name)

@@ -7,6 +7,7 @@ extension HouseSession {
   struct Done {
     var group: String?
     var room: String?
+    var alarm: String?
     var queue: Answer.Queue?
     var said: String?
 
@@ -14,12 +15,14 @@ extension HouseSession {
       var answer = Answer(revision: state.revision)
       answer.group = state.groups.first { $0.id == group }
       answer.room = state.rooms.first { $0.id == room }
+      answer.alarm = state.alarms.first { $0.id == alarm }
       (answer.queue, answer.said) = (queue, said)
       return answer
     }
   }
 
   func carryOut(_ request: Request) throws(Refusal) -> Done {
+    if request.movesMusic { releaseWaitingRooms() }
     switch request {
     case .order(let order): return try carryOut(order)
     case .play(let request, let entries, let group): return try play(entries, request, in: group)
@@ -61,6 +64,10 @@ extension HouseSession {
     case .identify(let room):
       try identify(room)
       return Done(said: "\(name(ofRoom: room)) shows itself")
+    case .addAlarm(let change): return try add(change)
+    case .changeAlarm(let id, let change): return try self.change(id, change)
+    case .removeAlarm(let id): return try removeAlarm(id)
+    case .endAlarm(let id, let snoozes): return try end(id, snoozes: snoozes)
     }
   }
 

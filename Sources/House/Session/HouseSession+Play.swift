@@ -94,7 +94,7 @@ extension HouseSession {
   /// Ends the music of these rooms, of whatever group, or of all groups; returns what was done.
   func silence(_ wanted: [String]?) -> String? {
     noteMove()
-    var done: [String] = []
+    var done = silenceAlarms(wanted)
     for group in plan.groups {
       guard let house = groups[group.id] else { continue }
       let rooms = group.rooms.filter { wanted?.contains($0) ?? true }

@@ -95,7 +95,8 @@ extension HouseSession {
 
   /// One that was never seen is awaited.
   func connect(_ room: String, in group: String, takes: Bool) {
-    guard let group = groups[group] else { return }
+    // An alarm gives it back when it is over.
+    guard let group = groups[group], ring(in: room) == nil else { return }
     let visit = rooms[room]?.visit
     visit?.leave(at: now)
     let takes = takes || visit != nil

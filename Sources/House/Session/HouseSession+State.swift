@@ -19,7 +19,7 @@ extension HouseSession {
         return self.group(group, house, status, rooms, at: now)
       },
       rooms: rooms.sorted { ($0.name, $0.id) < ($1.name, $1.id) }, inputs: shownInputs,
-      library: library)
+      alarms: shownAlarms, library: library)
   }
 
   package func page(of id: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {
@@ -143,14 +143,18 @@ extension HouseSession {
   ) -> HouseState.Room {
     let record = known.record(id)
     let group = group(ofRoom: id)
-    let status = group.flatMap { statuses[$0.id] }
-    let link = status.flatMap { group?.playerRoom(id, $0) }
-    let visit = group == nil ? rooms[id]?.visit : nil
+    let ring = ring(in: id)
+    let status = ring?.player.status ?? group.flatMap { statuses[$0.id] }
+    let link = status.flatMap { ring?.room(id, $0) ?? group?.playerRoom(id, $0) }
+    let visit = group == nil && ring == nil ? rooms[id]?.visit : nil
     var room = HouseState.Room(
       id: id, name: name(ofRoom: id), state: .free, isPaired: !needsPairing(id),
       isPresent: link?.status != nil || record.map { $0.state != .away } ?? false)
     (room.model, room.groupId) = (record?.model, group?.id)
     take(link?.settings ?? visit?.settings, into: &room)
+    if ring?.isRinging != true, let debt = alarms.debts[id] {
+      (room.volume, room.muted) = (debt.volume ?? room.volume, debt.muted ?? room.muted)
+    }
     visit?.promise(&room)
     room.canUnpair = receiver(of: id).map(known.paired.contains) ?? false
     switch state(ofRoom: id, statuses) {
@@ -163,7 +167,9 @@ extension HouseSession {
     case .notPaired: (room.state, room.reason) = (.notPaired, RoomReason(.notPaired))
     case .playing(let live), .noDevice(let live):
       room.state = Self.state(
-        of: live, group: status, isResting: group.map { status.map($0.isResting) ?? true } ?? true)
+        of: live, group: status,
+        isResting: ring.map { !$0.isRinging }
+          ?? group.map { status.map($0.isResting) ?? true } ?? true)
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.reason = Self.reason(of: room.state, live)
       room.sync = RoomSync(live)

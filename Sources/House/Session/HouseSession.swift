@@ -19,6 +19,7 @@ package final class HouseSession {
   var known: KnownRooms
   var disk: HouseDisk
   var desk: NewsDesk
+  var alarms: HouseAlarms
   var resumption = Resumption.none
   private var comeback: Comeback
   /// In the order in which they were asked for.
@@ -50,6 +51,7 @@ package final class HouseSession {
     (self.now, nextLook) = (now, now)
     random = SplitMix64(seed: configuration.seed)
     (disk, desk) = (HouseDisk(record, at: now), NewsDesk(at: now))
+    alarms = HouseAlarms(record, configuration.wall, at: now)
     plan = HousePlan(
       restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
     for room in record.rooms { rooms[room.id] = HouseRoom(saved: room) }
@@ -63,6 +65,7 @@ package final class HouseSession {
     case .start(let deaths): start(after: deaths)
     case .request(let id, let request): perform(id, request)
     case .event(let group, let event): note(event, of: group)
+    case .wall(let lead): noteWall(lead: lead)
     case .changed: desk.hasNews = true
     case .discovered(let known): discovered(known)
     case .paired(let known): paired(known)
@@ -87,8 +90,11 @@ package final class HouseSession {
   package var nextDeadline: LocalTime? {
     let groups = groups.values.compactMap(\.nextDeadline)
     let guests = rooms.values.flatMap { [$0.visit?.nextDeadline, $0.sign?.nextDeadline] }
-    let own = [desk.hasNews ? desk.nextNews : nextLook, disk.nextSave, resumption.deadline]
-    return (groups + (guests + own + [nextAnnouncement]).compactMap(\.self)).min()
+    let own = [
+      desk.hasNews ? desk.nextNews : nextLook, disk.nextSave, resumption.deadline,
+      nextAnnouncement, alarms.nextDeadline,
+    ]
+    return (groups + (guests + own).compactMap(\.self)).min()
   }
 
   func emit(_ output: Output) { outputs.append(output) }
@@ -120,6 +126,7 @@ package final class HouseSession {
     for group in groupsInOrder { group.look(at: now) }
     lookAtGuests()
     lookAtAnnouncements()
+    if nextLook <= now || alarms.isDue(at: now) { lookAtAlarms() }
     if nextLook <= now {
       (nextLook, desk.hasNews) = (now + Self.lookInterval, true)
       takeBackFreed()
@@ -139,6 +146,7 @@ package final class HouseSession {
   private func stop() {
     guard finish() else { return }
     for player in takeVisitorsOfAnnouncements() { close(player) }
+    endAlarms(playOn: false)
     for group in groupsInOrder { close(group.id) }
   }
 
@@ -146,6 +154,7 @@ package final class HouseSession {
   private func leave() {
     guard finish() else { return }
     for player in takeVisitorsOfAnnouncements() { emit(.leave(player)) }
+    endAlarms(playOn: true)
     for group in groupsInOrder { emit(.leave(group.player.port)) }
     groups = [:]
   }
@@ -183,6 +192,7 @@ package final class HouseSession {
   }
 
   private func note(_ event: SenderEvent, of id: String) {
+    for ring in alarms.all where ring.alarm.id == id { ring.note(event) }
     guard let group = groups[id] else { return }
     group.note(event)
     if case .position = event { return }

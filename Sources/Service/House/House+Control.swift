@@ -28,6 +28,7 @@ extension House {
       answer.groups = groupLines
       reply(.success(answer))
     case .groups: reply(.success(ControlAnswer(groups: groupLines)))
+    case .alarms: reply(.success(ControlAnswer(alarms: alarmLines)))
     case .queue: reply(.success(view(of: try session.group(named: call.group), hasQueue: true)))
     case .order(let said):
       let order = try said.resolved(by: names(meaning: call.group))
@@ -98,6 +99,10 @@ extension House {
         artist: group.item?.artist, rooms: group.roomIds.map(session.name(ofRoom:)),
         volume: group.volume, isMeant: group.id == meant)
     }
+  }
+
+  private var alarmLines: [ControlAnswer.AlarmLine] {
+    publish().alarms.map { .init(alarm: $0, rooms: $0.roomIds.map(session.name(ofRoom:))) }
   }
 
   // MARK: - Rooms as people name them

@@ -83,9 +83,17 @@ extension ControlRequest {
     switch self {
     case .play(let request): request.entries.map(\.location)
     case .order(.edit(_, .add(let entries, _), _)): entries.map(\.location)
-    case .status, .groups, .queue, .order, .silence, .end, .save, .announce, .access, .pairing,
+    case .order(.addAlarm(let change)), .order(.changeAlarm(_, let change)): change.places
+    case .status, .groups, .queue, .alarms, .order, .silence, .end, .save, .announce, .access,
+      .pairing,
       .library:
       []
     }
+  }
+}
+
+extension AlarmChange {
+  fileprivate var places: [String] {
+    if case .entries(let entries) = music { entries.map(\.location) } else { [] }
   }
 }

@@ -24,6 +24,10 @@ package final class House: LoopMember {
     package var inputs: [HouseConfiguration.Input]
     /// The command that speaks: a program and its arguments.
     package var voice: [String]
+    /// Added to the machine's clock on the wall, for tests.
+    package var wallOffset = Nanoseconds.zero
+    /// Rooms that are free are filled so long before an alarm begins.
+    package var alarmLead = Nanoseconds.seconds(600)
 
     package init(
       name: String, version: String, encoding: EncoderChoice, path: String, resumes: Bool,
@@ -54,6 +58,7 @@ package final class House: LoopMember {
   private var readers = HouseReaders()
   private var requests = OpenRequests()
   private var remembered: [RoomRecord] = []
+  private var nextWall = HostClock.now
   /// Players that were told to stop.
   private var ending: [GroupDriver] = []
   /// Players whose rooms play on.
@@ -91,7 +96,10 @@ package final class House: LoopMember {
     session = try HouseSession(
       .init(
         id: host.senderID.hex, name: settings.name, version: settings.version,
-        inputs: settings.inputs.map(\.shown), resumes: settings.resumes, seed: seed),
+        inputs: settings.inputs.map(\.shown), resumes: settings.resumes, seed: seed,
+        wall: .init(
+          zone: LocalZone(), lead: (HostClock.wallClockLead ?? .zero) + settings.wallOffset,
+          alarmLead: settings.alarmLead)),
       restoring: record, knowing: KnownRooms(host.directory), players: players,
       after: LeftMusic(streams: streams.left, deaths: starts.deaths), at: HostClock.now)
     streams.claim(session.claims)
@@ -110,6 +118,7 @@ package final class House: LoopMember {
 
   package func start() {
     keepTones()
+    keepAlarmTone()
     host.startDiscovery()
     handle(.start(deaths: starts.deaths))
     watchInputs(mailbox)
@@ -124,9 +133,17 @@ package final class House: LoopMember {
 
   package func turn() {
     mailbox.runJobs(in: self)
+    noteWall()
     handle(.timeout)
     endFinished()
     endWaitingForTitles(at: HostClock.now)
+  }
+
+  /// Clocks on the wall are set seldom.
+  private func noteWall() {
+    guard nextWall <= HostClock.now, let lead = HostClock.wallClockLead else { return }
+    nextWall = HostClock.now + .milliseconds(200)
+    session.handle(.wall(lead: lead + settings.wallOffset), at: HostClock.now)
   }
 
   func handle(_ input: HouseSession.Input) {

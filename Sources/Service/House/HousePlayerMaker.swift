@@ -29,6 +29,7 @@ final class HousePlayerMaker: HousePlayers {
         return try player(
           of: Playlist([PlaylistEntry(RoomTones.path(beside: settings.path))]),
           endsWithPlaylist: true)
+      case .alarm(let id, let entries): return try player(ofAlarm: id, entries)
       }
     } catch {
       throw .unavailable("no player can be made: \(error)")
@@ -47,16 +48,26 @@ final class HousePlayerMaker: HousePlayers {
     return driver
   }
 
+  /// It takes rooms for a while: another sender gets them back.
+  private func player(ofAlarm id: String, _ entries: [Order.NewEntry]) throws -> GroupDriver {
+    let tone = PlaylistEntry(AlarmTone.path(beside: settings.path))
+    let playlist = Playlist(entries.map(\.listed) + [tone], repetition: .all)
+    let driver = try player(of: playlist, startsHeld: true, givesBack: true)
+    driver.hears = { [unowned self] in hears(id, $0) }
+    return driver
+  }
+
   private func player(
     of playlist: Playlist, inputs: LiveInputs? = nil, endsWithPlaylist: Bool = false,
-    isKept: Bool = false, after succession: StreamSuccession? = nil
+    startsHeld: Bool = false, givesBack: Bool = false, isKept: Bool = false,
+    after succession: StreamSuccession? = nil
   ) throws -> GroupDriver {
     let sources = try PlaybackSources(settings.encoding, inputs: inputs)
     let driver = try GroupDriver(
       host: host,
       settings: .init(
-        senderName: settings.name, endsWithPlaylist: endsWithPlaylist, isKept: isKept,
-        succession: succession),
+        senderName: settings.name, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
+        claim: .init(givesBack: givesBack), isKept: isKept, succession: succession),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     driver.holds = sources.hold
     return driver

@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 4
+  private static let version = 5
 
   let database: Database
   /// The contents of the file.
@@ -38,6 +38,7 @@ package final class HouseStore {
       if version < 2 { try addAlbums() }
       if version < 3 { try addReaches(tell) }
       if version < 4 { try addRanks() }
+      if version < 5 { try addAlarms() }
     }
     saved = try load()
   }
@@ -75,7 +76,7 @@ package final class HouseStore {
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
-        """)
+        """ + Self.alarmTables)
       try database.setVersion(Self.version)
     }
   }
@@ -126,6 +127,14 @@ package final class HouseStore {
       }
       try database.execute(
         "DELETE FROM entries WHERE rank < 0; ALTER TABLE groups DROP COLUMN entry_order")
+      try database.setVersion(4)
+    }
+  }
+
+  /// For a file of version 4, which knew no alarms.
+  private func addAlarms() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.alarmTables)
       try database.setVersion(Self.version)
     }
   }
@@ -167,6 +176,7 @@ package final class HouseStore {
       record.groups[index].queue = try queue(of: id)
     }
     record.rooms = try loadRooms()
+    try loadAlarms(into: &record)
     return record
   }
 
@@ -230,6 +240,7 @@ package final class HouseStore {
       try writeRooms(of: record.groups)
     }
     try write(record.rooms)
+    try writeAlarms(record, before: saved)
   }
 
   private func write(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Clock
 import Driver
 import LinuxIO
 import Service
@@ -83,14 +84,27 @@ struct ServeCommand: ParsableCommand {
   @Option(help: "How audio is sent to the rooms: auto, pcm, flac or opus.")
   var codec = CodecOption.auto
 
+  @Option(help: .hidden)
+  var wallOffset: Int64?
+  @Option(help: .hidden)
+  var alarmLead: Int64?
+
   func run() throws {
     try reporting {
       let configuration = try configured()
       let state = try StateDirectory(configuration.stateDirectory)
       try refuseSecond(of: state)
       let encoding = try EncoderChoice(codec: codec, bitrate: nil, packetLength: 20)
-      try HouseProgram(configuration, state: state, encoding: encoding).run()
+      try HouseProgram(configuration, state: state, encoding: encoding, alarms: alarms).run()
     }
+  }
+
+  /// In seconds, of at most a century.
+  private var alarms: HouseProgram.AlarmClock {
+    let century: Int64 = 3_200_000_000
+    return .init(
+      offset: .seconds(min(max(wallOffset ?? 0, -century), century)),
+      lead: .seconds(min(max(alarmLead ?? 600, 0), 3_600)))
   }
 
   private func refuseSecond(of state: StateDirectory) throws {

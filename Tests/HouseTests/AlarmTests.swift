@@ -1,0 +1,257 @@
+import Clock
+import Sender
+import TestSupport
+import Testing
+import WireProtocol
+
+import enum House.Refusal
+
+@testable import House
+
+/// Stories of alarms in virtual time. The machine's clock, and that on the wall, begin a second after midnight.
+@Suite struct AlarmTests {
+  private let world: SimulatedWorld
+  private let kitchen: String
+  private let bath: String
+
+  init() throws {
+    world = try SimulatedWorld(rooms: 2, holding: .zero)
+    (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
+  }
+
+  @discardableResult
+  private func ask(_ order: Order) throws -> Answer {
+    let id = world.request(.order(order))
+    world.settle()
+    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
+    return try #require(world.take(id)).get()
+  }
+
+  /// Sets an alarm for 00:30 that rings for ten minutes.
+  private func alarm(in rooms: String..., playing location: String? = nil) throws -> String {
+    var change = AlarmChange()
+    (change.minute, change.roomIds, change.days) = (30, rooms, Weekday.allCases)
+    (change.lengthS, change.volume) = (600, 40)
+    change.music = location.map { .entries([.init(location: $0)]) }
+    return try #require(try ask(.addAlarm(change)).alarm?.id)
+  }
+
+  private func play(in rooms: String...) throws -> String {
+    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
+    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    world.advance(by: .seconds(1))
+    return id
+  }
+
+  /// Lets time pass until the clock on the wall shows this time, in seconds of the day.
+  private func until(_ second: Int64) {
+    world.advance(by: WallTime(seconds: second) - world.wall)
+  }
+
+  private func state(_ alarm: String) -> HouseState.Alarm? {
+    world.session.state(at: world.now).alarms.first { $0.id == alarm }
+  }
+
+  @Test func `a free room is filled ten minutes before, rings at the second, and is free again`()
+    throws
+  {
+    let id = try alarm(in: kitchen)
+    until(1_199)
+    #expect(world.receivers[0].holder == .nobody)
+    until(1_201)
+    #expect(world.receivers[0].holder != .nobody)
+    // For programs it is free, and as loud as before.
+    let room = try #require(world.session.state(at: world.now).rooms.first { $0.id == kitchen })
+    #expect(room.state == .free && room.volume == 50)
+    world.advance(by: WallTime(seconds: 1_800) - world.wall - .milliseconds(1))
+    #expect(world.sounds(in: 0) == nil && state(id)?.state == .waiting)
+    world.advance(by: .milliseconds(2))
+    #expect(world.sounds(in: 0) == "tone" && state(id)?.state == .ringing)
+    #expect(world.receivers[0].settings.volume == 400)
+    until(2_399)
+    #expect(world.sounds(in: 0) == "tone")
+    until(2_405)
+    #expect(world.receivers[0].holder == .nobody && state(id)?.state == .waiting)
+    #expect(world.receivers[0].settings.volume == 500)
+    #expect(state(id)?.nextAtS == 86_400 + 1_800)
+  }
+
+  @Test func `a busy and muted room rings, and then all is as before`() throws {
+    let group = try play(in: kitchen)
+    try ask(.set(rooms: [kitchen], RoomChange(volume: 20, muted: true)))
+    let id = try alarm(in: kitchen, playing: "/music/wake.flac")
+    until(1_790)
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+    until(1_801)
+    #expect(world.sounds(in: 0) == "/music/wake.flac")
+    #expect(world.receivers[0].settings.volume == 400 && !world.receivers[0].settings.isMuted)
+    try ask(.endAlarm(id, snoozes: false))
+    world.advance(by: .seconds(5))
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+    #expect(world.holds(world.receivers[0], group))
+    #expect(world.receivers[0].settings.volume == 200 && world.receivers[0].settings.isMuted)
+    // It rings no more today.
+    until(2_300)
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+  }
+
+  @Test func `music that was paused stays so, and a group plays on in its other rooms`() throws {
+    let group = try play(in: kitchen, bath)
+    _ = try alarm(in: kitchen)
+    until(1_805)
+    #expect(world.sounds(in: 0) == "tone" && world.sounds(in: 1) == "/music/a.flac")
+    until(2_410)
+    #expect(world.sounds(in: 0) == "/music/a.flac" && world.sounds(in: 1) == "/music/a.flac")
+    try ask(.transport(group: group, .pause))
+    until(86_400 + 1_805)
+    #expect(world.sounds(in: 0) == "tone" && world.sounds(in: 1) == nil)
+    until(86_400 + 2_410)
+    #expect(world.sounds(in: 0) == nil && world.sounds(in: 1) == nil)
+  }
+
+  @Test func `a room of another sender is taken when it rings, and not before`() throws {
+    world.strangerTakes(0)
+    _ = try alarm(in: kitchen)
+    until(1_790)
+    #expect(world.receivers[0].holder == .stranger)
+    world.mayTake = true
+    until(1_801)
+    #expect(world.sounds(in: 0) == "tone")
+  }
+
+  @Test func `killed while it rings, it rings on, and rooms become as loud as before`() throws {
+    let group = try play(in: kitchen)
+    _ = try alarm(in: kitchen)
+    until(1_900)
+    try world.restart()
+    world.advance(by: .seconds(5))
+    #expect(world.sounds(in: 0) == "tone")
+    #expect(world.receivers[0].settings.volume == 400)
+    until(2_410)
+    #expect(world.sounds(in: 0) == "/music/a.flac" && world.holds(world.receivers[0], group))
+    #expect(world.receivers[0].settings.volume == 500)
+  }
+
+  @Test func `killed before and back after it, rooms become as loud as before`() throws {
+    _ = try alarm(in: kitchen)
+    until(1_500)
+    #expect(world.receivers[0].settings.volume == 400)
+    try world.restart()
+    world.setWall(by: .seconds(3_600))
+    world.advance(by: .seconds(20))
+    #expect(world.receivers[0].settings.volume == 500)
+    #expect(world.receivers[0].holder == .nobody)
+  }
+
+  @Test func `a snooze gives the room back for some minutes`() throws {
+    let group = try play(in: kitchen)
+    let id = try alarm(in: kitchen)
+    until(1_810)
+    try ask(.endAlarm(nil, snoozes: true))
+    world.advance(by: .seconds(5))
+    #expect(world.sounds(in: 0) == "/music/a.flac" && world.holds(world.receivers[0], group))
+    #expect(state(id)?.state == .snoozed)
+    until(1_810 + 541)
+    #expect(world.sounds(in: 0) == "tone")
+    try ask(.endAlarm(nil, snoozes: false))
+    world.advance(by: .seconds(5))
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+    #expect(throws: Refusal.unavailable("no alarm rings")) {
+      try ask(.endAlarm(nil, snoozes: false))
+    }
+  }
+
+  @Test func `somebody who plays something gets the room, and the alarm rings all the same`() throws
+  {
+    _ = try alarm(in: kitchen)
+    until(1_700)
+    #expect(world.receivers[0].holder != .nobody)
+    let group = try play(in: kitchen)
+    #expect(world.sounds(in: 0) == "/music/a.flac" && world.holds(world.receivers[0], group))
+    try ask(.transport(group: group, .stop))
+    // Once it is quiet, the room is filled again.
+    world.advance(by: .seconds(10))
+    #expect(!world.holds(world.receivers[0], group))
+    until(1_801)
+    #expect(world.sounds(in: 0) == "tone")
+  }
+
+  @Test func `a volume that is set before it rings counts for the time afterwards`() throws {
+    _ = try alarm(in: kitchen)
+    until(1_700)
+    try ask(.set(rooms: [kitchen], RoomChange(volume: 70)))
+    until(1_801)
+    #expect(world.receivers[0].settings.volume == 400)
+    until(2_410)
+    #expect(world.receivers[0].settings.volume == 700)
+  }
+
+  @Test func `rooms that are filled begin anew when the clock is set`() throws {
+    let id = try alarm(in: kitchen)
+    until(1_500)
+    world.setWall(by: .seconds(200))
+    world.advance(by: .seconds(99))
+    #expect(world.sounds(in: 0) == nil)
+    world.advance(by: .seconds(2))
+    #expect(world.sounds(in: 0) == "tone" && state(id)?.state == .ringing)
+    // The clock goes back, and it does not ring again.
+    world.setWall(by: .seconds(-900))
+    world.advance(by: .seconds(700))
+    #expect(world.sounds(in: 0) == nil)
+    world.advance(by: .seconds(1_000))
+    #expect(world.sounds(in: 0) == nil)
+  }
+
+  @Test func `music that cannot be had gives way to the tone`() throws {
+    world.unreachable = ["http://example.com/radio"]
+    _ = try alarm(in: kitchen, playing: "http://example.com/radio")
+    until(1_801)
+    #expect(world.sounds(in: 0) == "tone")
+  }
+
+  @Test func `one that rings once is off afterwards, and one that is skipped waits a day`() throws {
+    let id = try alarm(in: kitchen)
+    var change = AlarmChange()
+    change.skipsNext = true
+    try ask(.changeAlarm(id, change))
+    #expect(state(id)?.skipsNext == true && state(id)?.nextAtS == 86_400 + 1_800)
+    until(1_805)
+    #expect(world.sounds(in: 0) == nil)
+    change = AlarmChange()
+    change.days = []
+    try ask(.changeAlarm(id, change))
+    until(86_400 + 1_805)
+    #expect(world.sounds(in: 0) == "tone")
+    until(86_400 + 2_410)
+    #expect(state(id)?.state == .off && state(id)?.isOn == false)
+  }
+
+  @Test func `an alarm keeps no more items than the limit`() throws {
+    let id = try alarm(in: kitchen)
+    var change = AlarmChange()
+    change.music = .entries((0..<300).map { .init(location: "/music/\($0).flac") })
+    try ask(.changeAlarm(id, change))
+    #expect(state(id)?.music.count == Alarm.entryLimit)
+  }
+
+  @Test func `an alarm has a time, a room and values within their ranges`() throws {
+    var change = AlarmChange()
+    #expect(throws: Refusal.self) { try ask(.addAlarm(change)) }
+    (change.minute, change.roomIds) = (30, [kitchen])
+    let wrong: [(inout AlarmChange) -> Void] = [
+      { $0.minute = 1_440 }, { $0.volume = 101 }, { $0.riseS = -1 }, { $0.lengthS = 20_000 },
+      { $0.snoozeS = 0 }, { $0.roomIds = ["nowhere"] }, { $0.music = .entries([]) },
+      { $0.music = .entries([.init(input: "Turntable")]) },
+      { $0.name = String(repeating: "a", count: 101) },
+    ]
+    for spoil in wrong {
+      var bad = change
+      spoil(&bad)
+      #expect(throws: Refusal.self) { try ask(.addAlarm(bad)) }
+    }
+    let id = try #require(try ask(.addAlarm(change)).alarm?.id)
+    try ask(.removeAlarm(id))
+    for _ in 0..<Alarm.limit { try ask(.addAlarm(change)) }
+    #expect(throws: Refusal.self) { try ask(.addAlarm(change)) }
+  }
+}
