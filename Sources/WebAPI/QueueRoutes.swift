@@ -102,7 +102,7 @@ extension WebAPI {
 
   // MARK: - Items
 
-  private static func wanted(_ item: JSONFields) throws -> Wanted {
+  static func wanted(_ item: JSONFields) throws -> Wanted {
     var fields = item
     var found: [Wanted] = []
     for (key, make) in itemKinds {

@@ -34,6 +34,7 @@ struct TuttiCommand: ParsableCommand {
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self, UndoCommand.self, SleepCommand.self,
+      AlarmsCommand.self,
       SearchCommand.self, FavouritesCommand.self, SaveCommand.self, MergeCommand.self,
       IdentifyCommand.self, SayCommand.self, AnnounceCommand.self, ServeCommand.self,
       AddPhoneCommand.self,
