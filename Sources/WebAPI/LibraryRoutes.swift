@@ -35,14 +35,12 @@ extension WebAPI {
     },
     Route("POST", "\(library)/radios", .household) { api, call in
       var fields = try call.fields()
-      let name = try fields.string("name", lengths: 1...100)
-      let uri = try fields.string("uri", lengths: 1...4_000)
+      let name = try fields.string("name", lengths: Radio.nameLengths)
+      let uri = try fields.string("uri", lengths: Radio.uriLengths)
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
       guard let uri else { throw APIProblem.missing("uri") }
-      guard WebAddress(uri) != nil else {
-        throw APIProblem.invalid("uri must be an address such as http://host/path.")
-      }
+      try Radio.checked(uri: uri)
       return try json(await api.library.addRadio(name: name, uri: uri), status: 201)
     },
     Route("DELETE", "\(library)/radios/{id}", .household) { api, call in

@@ -31,12 +31,35 @@ import Testing
         "Mine: 1 of 2 items saved; files outside the library cannot be kept in playlists"
       ])
     #expect(try daemon.run("clear", "--others") == ["a + b: 1 item removed"])
-    #expect(try daemon.run("search", "min") == ["1  Mine (playlist)"])
+    #expect(try daemon.run("search", "min") == ["1  Mine, 1 item (playlist)"])
     #expect(try daemon.run("search", "nothing like it") == ["nothing is called nothing like it"])
     #expect(try daemon.run("search", "mine", "--add", "1") == ["a + b: Mine is added"])
     #expect(try daemon.run("search", "mine", "--play", "1") == ["a + b: plays Mine"])
     #expect(try daemon.run("queue").count == 2)
-    #expect(try daemon.run("favourites") == ["no favourite yet; a heart on the page adds one"])
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `a terminal keeps stations, playlists and favourites, and lets them go`() throws {
+    let daemon = try Daemon(in: folder)
+    #expect(try daemon.run("radio").count == 1)
+    let address = "http://192.0.2.1/jazz"
+    #expect(
+      try daemon.run("radio", "--keep", address, "--name", "Jazz") == ["Jazz is a station now"])
+    #expect(try daemon.run("radio") == ["1  Jazz, \(address) (radio)"])
+    #expect(try daemon.run("search", "jazz", "--favour", "1") == ["Jazz is a favourite"])
+    #expect(try daemon.run("favourites") == ["1  Jazz (radio)"])
+    #expect(try daemon.run("favourites", "--remove", "1") == ["Jazz is no favourite any more"])
+    #expect(
+      try daemon.run("favourites") == [
+        "no favourite yet; add one with: tutti search WORDS --favour 1"
+      ])
+    #expect(try daemon.run("radio", "--remove", "1") == ["Jazz is removed"])
+    #expect(try daemon.run("radio").count == 1)
+    #expect(try daemon.run("playlists").count == 1)
+    for wrong in [
+      ["--remove", "1"], ["--keep", "file:///etc/passwd"], ["--name", "x"],
+      ["--keep", address, "--play", "1"], ["--play", "1", "--add", "1"],
+    ] { #expect(throws: (any Error).self) { try daemon.run(["radio"] + wrong) } }
     #expect(try daemon.stop() == 0)
   }
 }

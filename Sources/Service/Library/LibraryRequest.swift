@@ -3,10 +3,16 @@ package import House
 /// A terminal's request to the library of a daemon.
 package enum LibraryRequest: Codable, Hashable, Sendable {
   case favourites
+  case radios
+  case playlists
   /// Everything that the words find, a few of each kind.
   case search(text: String)
   /// Plays something in place of a group's queue, or adds it to the end.
   case play(thing: LibraryThing, isAdded: Bool)
+  case favour(thing: LibraryThing, isFavourite: Bool)
+  case addRadio(name: String, uri: String)
+  /// Removes a station or a playlist.
+  case forget(thing: LibraryThing)
 }
 
 package struct LibraryAnswer: Codable, Hashable, Sendable {
@@ -23,14 +29,55 @@ extension LibraryControl {
   /// Things of each kind in the answer to a search.
   private static var searchLimit: Int { 10 }
 
-  /// Finds things; `play` needs a house.
-  package func things(_ request: LibraryRequest) async throws(Refusal) -> [LibraryThing] {
+  /// Finds things, or changes what is kept of them; `play` needs a house.
+  package func answer(_ request: LibraryRequest) async throws(Refusal) -> LibraryAnswer {
     switch request {
-    case .favourites: try await favourites()
+    case .favourites: return LibraryAnswer(things: try await favourites())
+    case .radios: return LibraryAnswer(things: try await radios().map(\.thing))
+    case .playlists: return LibraryAnswer(things: try await playlists().map(\.thing))
     case .search(let text):
-      try await search(String(text.prefix(200)), limit: Self.searchLimit).things
-    case .play: []
+      let result = try await search(String(text.prefix(200)), limit: Self.searchLimit)
+      return LibraryAnswer(things: result.things)
+    case .play: return LibraryAnswer()
+    case .favour(let thing, let isFavourite):
+      try await setFavourite(thing.kind, thing.id, to: isFavourite)
+      let said = isFavourite ? "is a favourite" : "is no favourite any more"
+      return LibraryAnswer(done: "\(thing.title) \(said)")
+    case .addRadio(let name, let uri):
+      let radio = try await addRadio(
+        name: try Radio.checked(name: name), uri: Radio.checked(uri: uri))
+      return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
+    case .forget(let thing):
+      switch thing.kind {
+      case .radio: try await removeRadio(thing.id)
+      case .playlist: try await removePlaylist(thing.id)
+      case .album, .artist, .track, .input:
+        throw .invalid("only stations and playlists can be removed")
+      }
+      return LibraryAnswer(done: "\(thing.title) is removed")
     }
+  }
+}
+
+extension Radio {
+  /// Characters of a station's name.
+  package static let nameLengths = 1...100
+  package static let uriLengths = 1...4_000
+
+  static func checked(name: String) throws(Refusal) -> String {
+    guard nameLengths.contains(name.unicodeScalars.count) else {
+      throw .invalid("a station's name has 1 to \(nameLengths.upperBound) characters")
+    }
+    return name
+  }
+
+  /// - Throws: `Refusal.invalid` for anything but an address of the web.
+  @discardableResult
+  package static func checked(uri: String) throws(Refusal) -> String {
+    guard uriLengths.contains(uri.unicodeScalars.count), WebAddress(uri) != nil else {
+      throw .invalid("a station needs an address such as http://host/path")
+    }
+    return uri
   }
 }
 
@@ -67,7 +114,19 @@ extension SearchResult {
     artists.map { LibraryThing(.artist, id: $0.id, title: $0.name) }
       + albums.map { LibraryThing(.album, id: $0.id, title: $0.title, detail: $0.artist) }
       + tracks.map { LibraryThing(.track, id: $0.id, title: $0.title, detail: $0.artist) }
-      + radios.map { LibraryThing(.radio, id: $0.id, title: $0.name) }
-      + playlists.map { LibraryThing(.playlist, id: $0.id, title: $0.name) }
+      + radios.map(\.thing) + playlists.map(\.thing)
+  }
+}
+
+extension Radio {
+  fileprivate var thing: LibraryThing {
+    LibraryThing(.radio, id: id, title: name, detail: uri == name ? nil : uri)
+  }
+}
+
+extension StoredPlaylist {
+  fileprivate var thing: LibraryThing {
+    let count = "\(trackCount) \(trackCount == 1 ? "item" : "items")"
+    return LibraryThing(.playlist, id: id, title: name, detail: count)
   }
 }

@@ -14,11 +14,17 @@ struct SearchCommand: LibraryCommand {
         tutti search nina blues
         tutti search nina blues --play 2    number 2 of that list
         tutti search sinnerman --add 1      to the end of the queue
+        tutti search sinnerman --favour 1   to the favourites
       """)
   @Argument(help: "What to look for.")
   var words: [String]
   @OptionGroup var choice: LibraryChoice
+  @Option(help: .init("Make this number of the list a favourite.", valueName: "number"))
+  var favour: Int?
   @OptionGroup var common: CommonOptions
+  var change: LibraryChange? {
+    favour.map { number in .init(number) { .favour(thing: $0, isFavourite: true) } }
+  }
   var request: LibraryRequest { .search(text: words.joined(separator: " ")) }
   var nothing: String { "nothing is called \(words.joined(separator: " ").shownPlainly)" }
 }
@@ -32,11 +38,73 @@ struct FavouritesCommand: LibraryCommand {
       Examples:
         tutti favourites
         tutti favourites --play 1
+        tutti favourites --remove 3
       """)
   @OptionGroup var choice: LibraryChoice
+  @Option(help: .init("Take this number out of the list.", valueName: "number"))
+  var remove: Int?
   @OptionGroup var common: CommonOptions
+  var change: LibraryChange? {
+    remove.map { number in .init(number) { .favour(thing: $0, isFavourite: false) } }
+  }
   var request: LibraryRequest { .favourites }
-  var nothing: String { "no favourite yet; a heart on the page adds one" }
+  var nothing: String { "no favourite yet; add one with: tutti search WORDS --favour 1" }
+}
+
+struct RadioCommand: LibraryCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "radio", abstract: "Lists the daemon's stations, plays them, and keeps new ones.",
+    discussion: """
+      Examples:
+        tutti radio
+        tutti radio --play 2
+        tutti radio --keep http://example.com/jazz.mp3 --name "Jazz all night"
+        tutti radio --remove 2
+      """)
+  @OptionGroup var choice: LibraryChoice
+  @Option(help: .init("Keep the station at this address.", valueName: "address"))
+  var keep: String?
+  @Option(help: .init("What it is called (default: its address).", valueName: "name"))
+  var name: String?
+  @Option(help: .init("Remove this number of the list.", valueName: "number"))
+  var remove: Int?
+  @OptionGroup var common: CommonOptions
+  var change: LibraryChange? { remove.map { .init($0) { .forget(thing: $0) } } }
+  var request: LibraryRequest { .radios }
+  var nothing: String { "no station yet; keep one with: tutti radio --keep ADDRESS --name NAME" }
+
+  func run() throws {
+    guard let keep else {
+      try reporting { if name != nil { throw Failure(.usage, "--name goes with --keep") } }
+      return try showOrChange()
+    }
+    try reporting {
+      guard change == nil, choice.number == nil else {
+        throw Failure(.usage, "--keep goes with --name only")
+      }
+    }
+    try tell(.addRadio(name: name ?? String(keep.prefix(Radio.nameLengths.upperBound)), uri: keep))
+  }
+}
+
+struct PlaylistsCommand: LibraryCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "playlists", abstract: "Lists the daemon's playlists, and plays them.",
+    discussion: """
+      Examples:
+        tutti playlists
+        tutti playlists --play 1
+        tutti playlists --add 2      to the end of the queue
+        tutti playlists --remove 3
+        tutti save "Sunday"          makes one of the queue
+      """)
+  @OptionGroup var choice: LibraryChoice
+  @Option(help: .init("Delete this number of the list.", valueName: "number"))
+  var remove: Int?
+  @OptionGroup var common: CommonOptions
+  var change: LibraryChange? { remove.map { .init($0) { .forget(thing: $0) } } }
+  var request: LibraryRequest { .playlists }
+  var nothing: String { "no playlist yet; make one of the queue with: tutti save NAME" }
 }
 
 struct LibraryChoice: ParsableArguments {
@@ -44,44 +112,73 @@ struct LibraryChoice: ParsableArguments {
   var play: Int?
   @Option(help: .init("Add this number of the list to the queue.", valueName: "number"))
   var add: Int?
+
+  var number: Int? { play ?? add }
 }
 
-/// A command that lists things of the library, or plays one of them.
+/// A change of one thing of a list.
+struct LibraryChange {
+  /// From 1.
+  let number: Int
+  let request: (LibraryThing) -> LibraryRequest
+
+  init(_ number: Int, _ request: @escaping (LibraryThing) -> LibraryRequest) {
+    (self.number, self.request) = (number, request)
+  }
+}
+
+/// A command that lists things of the library, or does something with one of them.
 protocol LibraryCommand: ParsableCommand {
   var choice: LibraryChoice { get }
   var common: CommonOptions { get }
+  /// Nil unless something is to be changed.
+  var change: LibraryChange? { get }
   var request: LibraryRequest { get }
   /// A line for an empty list.
   var nothing: String { get }
 }
 
 extension LibraryCommand {
-  func run() throws {
+  func run() throws { try showOrChange() }
+
+  func showOrChange() throws {
+    let added = choice.add != nil
+    let choices =
+      [change, choice.number.map { .init($0) { .play(thing: $0, isAdded: added) } }]
+      .compactMap(\.self)
     try reporting {
-      if choice.play != nil, choice.add != nil {
-        throw Failure(.usage, "either --play or --add, not both")
+      guard choices.count + (choice.play != nil && added ? 1 : 0) < 2 else {
+        throw Failure(.usage, "one thing at a time, please")
       }
-      let client = common.client(try common.state())
-      let things = try client.ask(request).things
-      if let number = choice.play ?? choice.add {
-        guard things.indices.contains(number - 1) else {
-          throw Failure(.usage, "the list has \(things.count) items; there is no number \(number)")
-        }
-        let thing = things[number - 1]
-        let answer = try client.ask(.play(thing: thing, isAdded: choice.add != nil))
-        if let done = answer.done { try printLine(done.shownPlainly) }
-        return
+      let things = try client().ask(request).things
+      guard let wanted = choices.first else { return try show(things) }
+      guard things.indices.contains(wanted.number - 1) else {
+        throw Failure(
+          .usage, "the list has \(things.count) items; there is no number \(wanted.number)")
       }
-      if common.json {
-        for thing in things { try printJSON(thing) }
-        return
-      }
-      if things.isEmpty { return try printLine(nothing) }
-      for (number, thing) in things.enumerated() {
-        let detail = thing.detail.map { ", \($0)" } ?? ""
-        try printLine(
-          "\(number + 1)  \(thing.title)\(detail) (\(thing.kind.rawValue))".shownPlainly)
-      }
+      try tell(wanted.request(things[wanted.number - 1]))
+    }
+  }
+
+  private func client() throws -> ControlClient { common.client(try common.state()) }
+
+  /// Lets the daemon do something, and prints what it says of it.
+  func tell(_ request: LibraryRequest) throws {
+    try reporting {
+      if let done = try client().ask(request).done { try printLine(done.shownPlainly) }
+    }
+  }
+
+  private func show(_ things: [LibraryThing]) throws {
+    if common.json {
+      for thing in things { try printJSON(thing) }
+      return
+    }
+    if things.isEmpty { return try printLine(nothing) }
+    for (number, thing) in things.enumerated() {
+      let detail = thing.detail.map { ", \($0)" } ?? ""
+      try printLine(
+        "\(number + 1)  \(thing.title)\(detail) (\(thing.kind.rawValue))".shownPlainly)
     }
   }
 }
