@@ -116,7 +116,7 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
 
   package struct AlarmLine: Codable, Hashable, Sendable {
     package var alarm: HouseState.Alarm
-    /// By name.
+    /// The names of its rooms.
     package var rooms: [String]
   }
 

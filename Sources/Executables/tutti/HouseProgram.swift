@@ -27,9 +27,9 @@ final class HouseProgram: LoopMember {
   private let pairings: NewestValueThread<Void>
   private var end: LocalTime?
 
-  /// What tests set, so that they need not wait for minutes.
+  /// Set by tests, so that they need not wait for minutes.
   struct AlarmClock {
-    /// Of the clock on the wall.
+    /// Added to the clock on the wall.
     var offset = Nanoseconds.zero
     var lead = Nanoseconds.seconds(600)
   }

@@ -26,7 +26,7 @@ package struct Alarm: Codable, Hashable, Sendable {
 
   package let id: String
   package var name: String?
-  /// Of the day, 0 to 1439.
+  /// The minute of the day, 0 to 1439.
   package var minute: Int
   /// In the order of the week; none if it rings once.
   package var days: [Weekday] = []

@@ -1,6 +1,6 @@
 import Clock
 
-/// What the disk keeps of an alarm.
+/// An alarm as the disk keeps it.
 package struct AlarmRecord: Codable, Hashable, Sendable {
   /// One that has begun and is not over.
   package struct Ring: Codable, Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct AlarmRecord: Codable, Hashable, Sendable {
 
 /// A time at which an alarm begins.
 package struct AlarmOccurrence: Hashable, Sendable {
-  /// By the calendar; two occurrences never have the same.
+  /// The day in the calendar; two occurrences never have the same.
   package var day: CivilDay
   package var time: WallTime
 }

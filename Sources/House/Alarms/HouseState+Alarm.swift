@@ -13,7 +13,7 @@ extension HouseState {
       }
 
       package var kind: Kind
-      /// Of the first item.
+      /// The title of the first item.
       package var title: String?
       package var count: Int?
 
@@ -22,7 +22,7 @@ extension HouseState {
 
     package var id: String
     package var name: String?
-    /// Of the day, such as `07:05`.
+    /// The time of the day, such as `07:05`.
     package var time: String
     /// None if it rings once.
     package var days: [Weekday]
@@ -36,7 +36,7 @@ extension HouseState {
     package var snoozeS: Double
     package var isOn: Bool
     package var state: State
-    /// Whether the next one is left out.
+    /// True if the next one is left out.
     package var skipsNext = false
     /// When it rings next by the calendar, in seconds since 1970.
     package var nextAtS: Double?

@@ -189,7 +189,7 @@ extension HouseSession {
     desk.hasNews = true
   }
 
-  /// What the alarm has interrupted goes on.
+  /// Lets the music go on that the alarm has interrupted.
   private func giveBack(_ ring: AlarmRing) {
     alarms.ending.removeAll { $0 === ring }
     emit(.close(ring.player.port))
@@ -238,7 +238,7 @@ extension HouseSession {
       && change.muted ?? settings.isMuted == settings.isMuted
   }
 
-  /// Of a room that an alarm has: how loud it is then counts for its music, and before, for the time afterwards.
+  /// Sets a room that an alarm has. Its volume counts for the alarm while that rings; before, for the time afterwards.
   func set(_ change: RoomChange, of room: String, in ring: AlarmRing) throws(Refusal) -> String {
     guard let number = ring.rooms[room] else { return "" }
     guard !ring.isRinging, var debt = alarms.debts[room] else {

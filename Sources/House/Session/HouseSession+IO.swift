@@ -57,7 +57,7 @@ extension HouseSession {
     }
 
     package var zone: any CivilTime
-    /// Of the clock on the wall over the machine's.
+    /// The lead of the clock on the wall over the machine's.
     package var lead: Nanoseconds
     /// Rooms that are free are filled so long before an alarm begins.
     package var alarmLead: Nanoseconds

@@ -49,7 +49,7 @@ enum RoomTones {
   }
 }
 
-/// What an alarm sounds like that has no music, or whose music cannot be had: three tones, twice, and as long a rest.
+/// The sound of an alarm that has no music, or whose music cannot be had: three tones, twice, and as long a rest.
 enum AlarmTone {
   private static var file: [UInt8] {
     let bar = [523.25, 659.26, 783.99].flatMap(RoomTones.tone)

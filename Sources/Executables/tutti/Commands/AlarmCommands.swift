@@ -40,7 +40,7 @@ struct ListAlarmsCommand: RemoteCommand {
   func show(_ answer: ControlAnswer) throws { try AlarmsText.show(answer, common) }
 }
 
-/// What can be said of an alarm.
+/// The settings of an alarm.
 struct AlarmOptions: ParsableArguments {
   @Option(
     name: .customLong("on"),
