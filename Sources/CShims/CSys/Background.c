@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What works beside the music: programs and threads of low priority, and folders that are watched.
+// Work beside the music: programs and threads of low priority, and folders that are watched.
 
 extern char **environ;
 

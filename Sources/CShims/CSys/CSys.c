@@ -198,7 +198,7 @@ int csys_stream(int family) { return open_socket(family, SOCK_STREAM); }
 
 int csys_datagram(int family) { return open_socket(family, SOCK_DGRAM); }
 
-// What a kernel does not grant is no reason to do without the rest.
+// A limit that the kernel does not grant is no reason to do without the rest.
 void csys_datagram_configure(int descriptor, int receive_buffer, int send_buffer) {
   int v4 = IP_PMTUDISC_DO, v6 = IPV6_PMTUDISC_DO;
   setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);

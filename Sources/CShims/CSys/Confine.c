@@ -29,7 +29,7 @@
 #define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
 void csys_release(void) {
-  // What the one who started it has open is not for what it decodes.
+  // The parent's open files are not for the media that it decodes.
 #ifdef SYS_close_range
   syscall(SYS_close_range, 3u, ~0u, 0u);
 #endif

@@ -20,7 +20,7 @@ typedef struct CAVCalls {
 #undef CAV_FIELD
 } CAVCalls;
 
-/// Whether the library of the version of these headers lies where libraries lie, by a look at the disk alone:
+/// True if the library of the version of these headers lies where libraries lie, by a look at the disk alone:
 /// nothing is loaded. Takes microseconds. Not any more once loading it has failed. From any thread.
 int cav_is_installed(void);
 

@@ -65,7 +65,7 @@ void cff_set_judge(cff_judge _Nullable judge, void *_Nullable context);
 /// Finds the code of the library that has `function`, before it connects.
 void cff_watch_connections(const void *_Nonnull function);
 
-/// Whether connections of libavformat are judged. Not in a program that does not offer its own `connect` to libraries.
+/// True if connections of libavformat are judged. Not in a program that does not offer its own `connect` to libraries.
 int cff_judges_connections(void);
 
 /// The same for filters, which few need. None is null.
@@ -89,7 +89,7 @@ void cff_clear_log(void);
 /// The same for a failure of which another process has told.
 void cff_set_log(const char *_Nonnull text);
 
-/// What FFmpeg asks of a connection beside its bytes. `AVIOContext.opaque` is one of these where `cff_bytes_open` made it.
+/// The questions that FFmpeg asks of a connection beside its bytes. `AVIOContext.opaque` is one of these where `cff_bytes_open` made it.
 typedef struct CFFBytes {
   const AVClass *_Nonnull kind;
   /// For the call backs; FFmpeg leaves it alone.
@@ -108,7 +108,7 @@ AVIOContext *_Nullable cff_bytes_open(
     const char *_Nonnull mime_type, const char *_Nonnull icy_metadata_headers,
     int (*_Nonnull read)(void *_Nullable, uint8_t *_Nullable, int),
     int64_t (*_Nullable seek)(void *_Nullable, int64_t, int));
-/// What the station says from now on.
+/// The text that the station shows from now on.
 void cff_bytes_note(CFFBytes *_Nonnull bytes, const char *_Nonnull key, const char *_Nonnull value);
 void cff_bytes_close(AVIOContext *_Nonnull context);
 

@@ -55,7 +55,7 @@ enum { CSYS_IPV4 = 4, CSYS_IPV6 = 6, CSYS_UNIX = 1 };
 // All sockets are non-blocking and close on exec. An IPv6 socket takes IPv4 as well.
 int csys_stream(int family);
 int csys_datagram(int family);
-// Of a datagram socket: kernel buffers in bytes, and datagrams that no router divides.
+// Sizes of a datagram socket: kernel buffers in bytes, and datagrams that no router divides.
 void csys_datagram_configure(int descriptor, int receive_buffer, int send_buffer);
 int csys_bind(int descriptor, const struct csys_address *address);
 int csys_bind_path(int descriptor, const char *path);
@@ -69,7 +69,7 @@ int csys_local_address(int descriptor, struct csys_address *address);
 int csys_pending_error(int descriptor);
 int csys_shutdown_sending(int descriptor);
 
-// What TCP knows of the way to the peer; zero where it does not know yet.
+// Everything that TCP knows of the way to the peer; zero where it does not know yet.
 struct csys_path {
   uint32_t round_trip_us;
   uint32_t least_round_trip_us;
@@ -143,8 +143,8 @@ int csys_spawn(char *const *arguments, int descriptor);
 // The same for a program of that name or path, in a process group of its own, which gets two pipes and says nothing to the
 // terminal.
 int csys_spawn_command(char *const *arguments, int input, int output);
-// Of a process that decodes what strangers have made, before it loads anything: all but its input is closed, it says nothing to the
-// terminal, and it ends with the thread that has started it.
+// Closes all but the input of a process that is to decode what strangers have made, before it loads anything. It says nothing
+// to the terminal, and ends with the thread that has started it.
 void csys_release(void);
 // The same process afterwards: it has no more memory than this, and opens, starts and connects to nothing from now on.
 int csys_confine(uint64_t memory);
@@ -153,7 +153,7 @@ ssize_t csys_send_descriptor(int stream, const void *bytes, size_t count, int de
 ssize_t csys_receive_descriptor(int stream, void *bytes, size_t capacity, int *received);
 // Two ends of a stream between two processes; both close on exec.
 int csys_pair(int ends[2]);
-// Whether others may change what is in the file system of `path` without this machine seeing it: NFS, SMB, FUSE.
+// True if others may change what is in the file system of `path` without this machine seeing it: NFS, SMB, FUSE.
 int csys_is_network_folder(const char *path);
 
 enum { CSYS_WATCH_OVERFLOW = 1, CSYS_WATCH_GONE = 2 };
