@@ -102,12 +102,10 @@ package struct HousePlan: Hashable, Sendable {
     }
   }
 
-  /// The rooms of `other` join the group, and `other` is no more.
+  /// The rooms of `other` join the group, and `other` is left without any.
   package mutating func merge(_ other: String, into id: String) -> [Move] {
     guard other != id, group(id) != nil, let rooms = group(other)?.rooms else { return [] }
-    let moves = rooms.compactMap { join($0, id) }
-    groups.removeAll { $0.id == other }
-    return moves
+    return rooms.compactMap { join($0, id) }
   }
 
   package mutating func rename(_ id: String, to name: String?) { withGroup(id) { $0.name = name } }

@@ -11,6 +11,9 @@ package struct HouseRecord: Hashable, Sendable {
     /// Grows with every edit. It stands before the queue, so that a comparison of two records seldom walks through one.
     package var revision: UInt64 = 0
     package var queue = QueueRecord()
+    package var undo: QueueUndo?
+    /// The order of the entries before they were shuffled; nil where they are not.
+    package var unshuffled: [Int]?
     /// The identity of the next entry: none is used twice.
     package var nextEntry = 0
     package var place: QueuePlace?

@@ -167,6 +167,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var index: Int?
     /// The edit that an undo takes back, in a few words.
     package var canUndo: String?
+    /// True if the order before the shuffle can be had back.
+    package var isShuffled = false
 
     package init(revision: UInt64, count: Int, index: Int?, canUndo: String?) {
       (self.revision, self.count) = (revision, count)

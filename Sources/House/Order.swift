@@ -14,7 +14,7 @@ package enum Order: Codable, Hashable, Sendable {
   /// With `takes`, also from another sender that has the room.
   case join(group: String, room: String, takes: Bool)
   case leave(group: String, rooms: [String])
-  /// The rooms of `other` join, and its queue is forgotten.
+  /// The rooms of `other` join. Its queue waits for its last room, as if the rooms had left one by one.
   case merge(group: String, other: String)
   /// Refused with `.outdated` where the queue has another revision than `expected`.
   case edit(group: String, QueueEdit, expected: UInt64?)
@@ -65,7 +65,9 @@ package enum Order: Codable, Hashable, Sendable {
     /// All but the entry that plays, or would be next.
     case clearOthers
     case undo
+    /// Entries get another order, until `unshuffle` brings back the one before.
     case shuffle
+    case unshuffle
     case remove([Int])
     case move(Int, to: Place)
     case play(Int)
@@ -74,6 +76,8 @@ package enum Order: Codable, Hashable, Sendable {
   package enum Place: Codable, Hashable, Sendable {
     /// In place of the list, and at once.
     case now
+    /// At once, after what sounds. What was queued behind it stays.
+    case nowAndKeep
     /// After what sounds.
     case next
     case end

@@ -65,7 +65,7 @@ extension Order.QueueEdit {
       return .add(
         try entries.map { entry throws(Refusal) in try names.input(entry) },
         at: try place.resolved(by: names, in: group))
-    case .clear, .clearOthers, .undo, .shuffle: return self
+    case .clear, .clearOthers, .undo, .shuffle, .unshuffle: return self
     case .remove(let numbers):
       return .remove(
         try numbers.map { number throws(Refusal) in try names.entry(number, in: group) })
@@ -82,7 +82,7 @@ extension Order.Place {
     by names: some OrderNames, in group: String
   ) throws(Refusal) -> Order.Place {
     switch self {
-    case .now, .next, .end, .number: self
+    case .now, .nowAndKeep, .next, .end, .number: self
     case .before(let number): .before(try names.entry(number, in: group))
     }
   }

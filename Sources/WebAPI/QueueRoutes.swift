@@ -16,7 +16,8 @@ extension WebAPI {
     Route("POST", queue, .guest) { api, call in
       var fields = try call.fields()
       let items = try fields.objects("items", count: 1...itemLimit)
-      let place = try place(&fields, words: ["now": .now, "next": .next, "end": .end])
+      let place = try place(
+        &fields, words: ["now": .now, "nowAndKeep": .nowAndKeep, "next": .next, "end": .end])
       try fields.end()
       guard let items else { throw APIProblem.missing("items") }
       guard let place else { throw APIProblem.missing("at") }
@@ -30,6 +31,9 @@ extension WebAPI {
     },
     Route("POST", "\(queue)/undo", .guest) { api, call in try await api.plainEdit(call, .undo) },
     Route("POST", "\(queue)/shuffle", .guest) { api, call in try await api.plainEdit(call, .shuffle)
+    },
+    Route("POST", "\(queue)/unshuffle", .guest) { api, call in
+      try await api.plainEdit(call, .unshuffle)
     },
     Route("POST", "\(queue)/save", .household) { api, call in
       var fields = try call.fields()

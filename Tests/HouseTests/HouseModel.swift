@@ -17,6 +17,7 @@ struct HouseModel: Equatable {
     var ids: [Int]
     /// The music after the undo; nil if it continues as it is.
     var music: Music?
+    var order: [Int]?
   }
 
   /// The music that an input has interrupted that began by itself.
@@ -35,6 +36,10 @@ struct HouseModel: Equatable {
     var ids: [Int] = []
     var nextEntry = 0
     var undo: Undo?
+    /// The list before it was shuffled, with what was added since and without what was removed.
+    var order: [Int]?
+    /// As `order` before entries were added at a place that only the household knows.
+    private var orderBefore: [Int]?
     var music = Music.resting
     var repetition = Playlist.Repetition.off
     var sleep: LocalTime?
@@ -49,6 +54,35 @@ struct HouseModel: Equatable {
     var isAbandoned: Bool { rooms.isEmpty && name == nil }
 
     init(id: String, name: String?) { (self.id, self.name) = (id, name) }
+
+    /// New entries stand in the old order where their neighbours do.
+    mutating func insert(_ new: [Int], at index: Int) {
+      if ids.isEmpty { order = nil }
+      orderBefore = order
+      ids.insert(contentsOf: new, at: index)
+      order = order.map { Self.sorted(ids, as: $0) }
+    }
+
+    /// The household alone knows where entries stand that it has shuffled, or has put behind none.
+    mutating func adopt(_ ids: [Int]) {
+      guard self.ids.sorted() == ids.sorted() else { return }
+      self.ids = ids
+      order = orderBefore.map { Self.sorted(ids, as: $0) } ?? order
+      orderBefore = nil
+    }
+
+    mutating func forgetPlacing() { orderBefore = nil }
+
+    /// Each new entry goes where the one before it goes; those at the end stay there.
+    static func sorted(_ ids: [Int], as order: [Int]) -> [Int] {
+      var sorted = order.filter(ids.contains)
+      let end = ids.lastIndex(where: order.contains).map { $0 + 1 } ?? 0
+      for place in ids.indices where !order.contains(ids[place]) {
+        let before = place < end ? place == 0 ? -1 : sorted.firstIndex(of: ids[place - 1]) : nil
+        sorted.insert(ids[place], at: before.map { $0 + 1 } ?? sorted.count)
+      }
+      return sorted
+    }
   }
 
   private(set) var groups: [Group] = []
@@ -113,7 +147,6 @@ struct HouseModel: Equatable {
 
   mutating func merge(_ other: String, into id: String) {
     for room in group(other)?.rooms ?? [] { move(room, to: id) }
-    delete(other)
     forgetAbandoned()
   }
 
@@ -205,7 +238,7 @@ struct HouseModel: Equatable {
       if known == nil {
         group.nextEntry += 1
         group.inputs.insert(entry)
-        group.ids.insert(entry, at: current.flatMap(group.ids.firstIndex).map { $0 + 1 } ?? 0)
+        group.insert([entry], at: current.flatMap(group.ids.firstIndex).map { $0 + 1 } ?? 0)
       }
       group.visit = Visit(
         entry: entry, isNew: known == nil, before: current, wasPlaying: wasPlaying)
@@ -235,7 +268,6 @@ struct HouseModel: Equatable {
     for index in groups.indices {
       var group = groups[index]
       let now = before.group(group.id)
-      group.undo = now?.ids == group.ids ? now?.undo : nil
       (group.sleep, group.visit) = (now?.sleep, now?.visit)
       group.inputs.formUnion(now?.inputs ?? [])
       group.nextEntry = now?.nextEntry ?? group.nextEntry
@@ -253,7 +285,7 @@ struct HouseModel: Equatable {
     for index in groups.indices {
       var group = groups[index]
       let plays = playing && group.music.isMeantToPlay && !group.ids.isEmpty && !group.rooms.isEmpty
-      (group.undo, group.sleep, group.visit) = (nil, nil, nil)
+      (group.sleep, group.visit) = (nil, nil)
       group.music = plays ? .playing : .resting
       (group.hasSounded, group.unheardSince) = (false, nil)
       groups[index] = group
@@ -274,35 +306,49 @@ extension HouseModel.Group {
   private var undoMusic: HouseModel.Music { music.isMeantToPlay ? .playing : .resting }
 
   fileprivate mutating func edit(_ edit: Order.QueueEdit, current: Int?) -> Bool {
+    forgetPlacing()
     switch edit {
     case .add(let entries, at: .now):
       guard !rooms.isEmpty else { return false }
-      undo = ids.isEmpty ? nil : Undo(ids: ids, music: undoMusic)
-      ids = add(entries.count)
+      undo = ids.isEmpty ? nil : Undo(ids: ids, music: undoMusic, order: order)
+      (ids, order) = (add(entries.count), nil)
+      music = .playing
+    case .add(let entries, at: .nowAndKeep):
+      guard !rooms.isEmpty else { return false }
+      undo = ids.isEmpty ? nil : Undo(ids: ids, music: undoMusic, order: order)
+      let place = current.flatMap(ids.firstIndex).map { $0 + 1 } ?? 0
+      insert(add(entries.count), at: place)
       music = .playing
     case .add(let entries, let place):
       guard let index = index(of: place, last: ids.count + 1, current: current) else {
         return false
       }
       if ids.isEmpty, music == .resting, !rooms.isEmpty { music = .playing }
-      ids.insert(contentsOf: add(entries.count), at: index)
+      insert(add(entries.count), at: index)
       undo = nil
     case .clear:
-      if !ids.isEmpty { undo = Undo(ids: ids, music: undoMusic) }
-      (ids, music) = ([], .resting)
+      if !ids.isEmpty { undo = Undo(ids: ids, music: undoMusic, order: order) }
+      (ids, music, order) = ([], .resting, nil)
     case .clearOthers:
       guard let current, ids.contains(current) else { return false }
-      if ids.count > 1 { undo = Undo(ids: ids, music: nil) }
+      if ids.count > 1 { undo = Undo(ids: ids, music: nil, order: order) }
       ids = [current]
     case .undo:
       guard let undo else { return false }
-      (ids, self.undo) = (undo.ids, nil)
+      (ids, order, self.undo) = (undo.ids, undo.order, nil)
       if let music = undo.music { self.music = rooms.isEmpty ? .resting : music }
-    case .shuffle: if !ids.isEmpty { undo = Undo(ids: ids, music: nil) }
+    case .shuffle:
+      guard !ids.isEmpty else { break }
+      undo = Undo(ids: ids, music: nil, order: order)
+      order = order ?? ids
+    case .unshuffle:
+      guard let order else { return false }
+      if !ids.isEmpty { undo = Undo(ids: ids, music: nil, order: order) }
+      (ids, self.order) = (Self.sorted(ids, as: order), nil)
     case .remove(let gone):
       guard Set(gone).isSubset(of: ids) else { return false }
       let endsMusic = current.map(gone.contains) ?? false
-      undo = Undo(ids: ids, music: endsMusic ? undoMusic : nil)
+      undo = Undo(ids: ids, music: endsMusic ? undoMusic : nil, order: order)
       ids.removeAll(where: gone.contains)
     case .move(let id, let place): return move(id, to: place, current: current)
     case .play(let id):
@@ -315,10 +361,7 @@ extension HouseModel.Group {
   private mutating func move(_ id: Int, to place: Order.Place, current: Int?) -> Bool {
     guard ids.contains(id) else { return false }
     // The entry is there already.
-    if place == .before(id) || place == .next && current == id {
-      undo = nil
-      return true
-    }
+    if place == .before(id) || place == .next && current == id { return true }
     let before = ids
     ids.removeAll { $0 == id }
     guard let index = index(of: place, last: ids.count + 1, current: current) else {
@@ -326,7 +369,7 @@ extension HouseModel.Group {
       return false
     }
     ids.insert(id, at: index)
-    undo = nil
+    if ids != before { undo = Undo(ids: before, music: nil, order: order) }
     return true
   }
 
@@ -339,7 +382,7 @@ extension HouseModel.Group {
   private func index(of place: Order.Place, last: Int, current: Int?) -> Int? {
     switch place {
     case .now, .end: ids.count
-    case .next: current.flatMap(ids.firstIndex).map { $0 + 1 } ?? 0
+    case .next, .nowAndKeep: current.flatMap(ids.firstIndex).map { $0 + 1 } ?? 0
     case .before(let id): ids.firstIndex(of: id)
     case .number(let number): (1...last).contains(number) ? number - 1 : nil
     }

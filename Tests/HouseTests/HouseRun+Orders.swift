@@ -105,6 +105,7 @@ extension HouseRun {
     guard let other = model.groups.randomElement(using: &random) else { return nil }
     return try said(.merge(group: group.id, other: other.id)) { [self] in
       guard other.id != group.id else { return false }
+      model.use(group.id)
       model.merge(other.id, into: group.id)
       return true
     }
@@ -199,7 +200,7 @@ extension HouseRun {
     // After the removal of an entry that plays, the session decides what follows.
     let playing = current(group.id)
     let others = group.ids.filter { $0 != playing || group.music == .resting }
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0..<5:
       let entries = (0..<Int.random(in: 1...3, using: &random)).map { number in
         Order.NewEntry(location: "/music/\(number).flac")
@@ -209,18 +210,20 @@ extension HouseRun {
     // An undo takes the input away while it plays, and the session decides what follows.
     case 6, 7: return group.visit == nil ? .undo : .shuffle
     case 8: return .shuffle
+    case 14: return .unshuffle
     case 9, 10: return others.randomElement(using: &random).map { .remove([$0]) } ?? .clear
     case 11, 12:
       guard let id = others.randomElement(using: &random) else { return .clear }
       let place = place(group)
-      return .move(id, to: place == .now ? .end : place)
+      return .move(id, to: [.now, .nowAndKeep].contains(place) ? .end : place)
     default: return group.ids.randomElement(using: &random).map { .play($0) } ?? .clear
     }
   }
 
   private func place(_ group: HouseModel.Group) -> Order.Place {
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<7, using: &random) {
     case 0: return .now
+    case 6: return .nowAndKeep
     case 1: return group.music == .resting && current(group.id) != nil ? .next : .end
     case 2: return .end
     case 3: return group.ids.randomElement(using: &random).map { .before($0) } ?? .end
@@ -329,7 +332,7 @@ extension Order.QueueEdit {
     }
     return switch self {
     case .add(let entries, let place): .add(entries, at: spoken(place))
-    case .clear, .clearOthers, .undo, .shuffle: self
+    case .clear, .clearOthers, .undo, .shuffle, .unshuffle: self
     case .remove(let ids): .remove(ids.map(number))
     case .move(let id, let place): .move(number(id), to: spoken(place))
     case .play(let id): .play(number(id))

@@ -105,6 +105,34 @@ import enum House.Refusal
     }
   }
 
+  @Test func `what begins shuffled gets the order in which it was asked for`() throws {
+    let id = try play(in: kitchen)
+    let files = (1...8).map { "/music/\($0).flac" }
+    let wish = PlayRequest(
+      entries: [], rooms: [kitchen], addresses: [], shuffles: true, repetition: nil,
+      effects: .init(), takes: false)
+    let request = world.request(.play(wish, files.map { .init(location: $0) }, group: nil))
+    world.advance(by: .seconds(1))
+    _ = try #require(world.take(request)).get()
+    func locations() -> [String] { world.session.groups[id]?.items.map(\.location) ?? [] }
+    #expect(locations() != files && locations().sorted() == files)
+    try ask(.edit(group: id, .unshuffle, expected: nil))
+    #expect(locations() == files)
+  }
+
+  @Test func `groups that were merged are as before once the rooms play by themselves again`()
+    throws
+  {
+    let id = try play(in: kitchen)
+    let other = try play(in: bath)
+    try ask(.merge(group: id, other: other))
+    #expect(world.session.plan.groups.map(\.rooms) == [[kitchen, bath], []])
+    try world.restart()
+    #expect(try ask(.createGroup(rooms: [bath], name: nil)).group?.id == other)
+    #expect(world.session.plan.groups.map(\.rooms) == [[kitchen], [bath]])
+    #expect(world.session.groups[other]?.items.map(\.location) == ["/music/a.flac"])
+  }
+
   @Test func `what was not on the disk when the daemon was killed never was`() throws {
     let id = try play(in: kitchen)
     world.disk.delay = .seconds(20)

@@ -179,7 +179,7 @@ final class HouseRun {
   private func adoptOrders() {
     for id in shuffled {
       let ids = world.session.groups[id]?.items.map(\.id) ?? []
-      model.with(id) { group in if group.ids.sorted() == ids.sorted() { group.ids = ids } }
+      model.with(id) { $0.adopt(ids) }
     }
     shuffled = []
   }
@@ -293,8 +293,12 @@ final class HouseRun {
     guard let actual = session.groups[group.id] else { return try fail("no \(group.id)") }
     let ids = actual.items.map(\.id)
     if ids != group.ids { try fail("\(group.id) lists \(ids), not \(group.ids)") }
-    if (actual.undo != nil) != (group.undo != nil) {
+    if actual.undo?.queue.ids != group.undo?.ids {
       try fail("undo of \(group.id): \(String(describing: actual.undo?.sentence))")
+    }
+    let order = actual.unshuffled?.filter(ids.contains)
+    if order != group.order?.filter(ids.contains) {
+      try fail("order of \(group.id): \(order ?? []), not \(group.order ?? [])")
     }
     let music = music(of: actual)
     if music != group.music { try fail("\(group.id) is \(music), not \(group.music)") }

@@ -93,7 +93,8 @@ import Testing
     change.effects = .init(rate: 1.5)
     let entry = Order.NewEntry(location: "/x.flac")
     let edits: [Order.QueueEdit] = [
-      .add([entry], at: .end), .add([entry], at: .next), .add([entry], at: .now), .clear, .shuffle,
+      .add([entry], at: .end), .add([entry], at: .next), .add([entry], at: .now),
+      .add([entry], at: .nowAndKeep), .clear, .shuffle,
       .remove([1]), .move(0, to: .end),
     ]
     return edits.map { .edit(group: group, $0, expected: nil) } + [
@@ -130,6 +131,7 @@ import Testing
     let group = try home.newGroup("Party")
     let other = try home.newGroup("Quiet")
     try home.ask(.join(group: group, room: "127.0.0.1:9", takes: false))
+    try home.ask(.join(group: other, room: "127.0.0.1:10", takes: false))
     try home.add(30, to: group)
     for edit in Self.edits(group, other) {
       let before = try home.shown()

@@ -113,7 +113,7 @@ import enum House.Refusal
     let merged = try home.command(
       .order(.merge(group: Order.meantGroup, other: "Bath")), group: "party")
     #expect(merged.done == "Bath joins Party")
-    #expect(home.house.publish().groups.map(\.roomIds) == [["127.0.0.1:9", "127.0.0.1:10"]])
+    #expect(home.house.publish().groups.map(\.roomIds) == [["127.0.0.1:9", "127.0.0.1:10"], []])
     #expect(throws: Refusal.self) { try home.command(.order(.identify(room: "127.0.0.1:9"))) }
   }
 
@@ -125,12 +125,75 @@ import enum House.Refusal
     #expect(try home.ids(id) == [1])
   }
 
-  @Test func `a move of a terminal ends what a removal can be undone by`() throws {
+  @Test func `a move of a terminal can be undone, and a removal before it no more`() throws {
     let id = try group(playing: 1, 2, 3)
     _ = try home.command(.edit(.remove([2])))
     #expect(home.house.publish().groups[0].queue.canUndo == "removed 1 item")
     #expect(try home.command(.edit(.move(1, to: .number(2)))).done == "Party: Title 1 is number 2")
-    #expect(home.house.publish().groups[0].queue.canUndo == nil)
+    #expect(home.house.publish().groups[0].queue.canUndo == "moved 1 item")
     #expect(try home.ids(id) == [2, 0])
+    _ = try home.command(.edit(.undo))
+    #expect(try home.ids(id) == [0, 2])
+    #expect(throws: Refusal.unavailable("there is nothing to undo")) {
+      try home.edit(id, .undo)
+    }
+  }
+
+  @Test func `a song that is played at once keeps what was queued behind the one before`() throws {
+    let id = try group(playing: 1, 2, 3)
+    _ = try home.command(.edit(.play(2)))
+    _ = try home.edit(id, .add([entry(4), entry(5)], at: .nowAndKeep))
+    #expect(try home.ids(id) == [0, 1, 3, 4, 2])
+    #expect(home.house.publish().groups[0].item?.entryId == 3)
+    #expect(home.house.publish().groups[0].queue.canUndo == "added 2 items")
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == [0, 1, 2])
+    #expect(home.house.publish().groups[0].item?.entryId == 1)
+  }
+
+  @Test func `a shuffled list gets its order back, with what was added meanwhile`() throws {
+    let id = try group(playing: 1, 2, 3, 4, 5, 6, 7, 8)
+    func isShuffled() -> Bool { home.house.publish().groups[0].queue.isShuffled }
+    #expect(throws: Refusal.unavailable("the list is not shuffled")) {
+      try home.edit(id, .unshuffle)
+    }
+    _ = try home.edit(id, .shuffle)
+    _ = try home.edit(id, .shuffle)
+    #expect(isShuffled())
+    let behind = try home.ids(id)[3]
+    _ = try home.edit(id, .add([entry(9)], at: .number(5)))
+    _ = try home.edit(id, .add([entry(10)], at: .end))
+    _ = try home.edit(id, .remove([0]))
+    _ = try home.command(.edit(.unshuffle))
+    #expect(!isShuffled())
+    var wanted = Array(1...7)
+    wanted.insert(8, at: behind)
+    #expect(try home.ids(id) == wanted + [9])
+    _ = try home.edit(id, .undo)
+    #expect(isShuffled())
+  }
+
+  @Test func `what was added to a shuffled list keeps its place though its neighbour goes`() throws
+  {
+    let id = try group(playing: 1, 2, 3, 4, 5, 6, 7, 8)
+    _ = try home.edit(id, .shuffle)
+    let behind = try home.ids(id)[3]
+    _ = try home.edit(id, .add([entry(9)], at: .number(5)))
+    _ = try home.edit(id, .remove([behind]))
+    _ = try home.edit(id, .move(8, to: .end))
+    _ = try home.edit(id, .shuffle)
+    _ = try home.edit(id, .unshuffle)
+    var wanted = Array(0...7)
+    wanted[behind] = 8
+    #expect(try home.ids(id) == wanted)
+  }
+
+  @Test func `a list that has become empty is not shuffled any more`() throws {
+    let id = try group(playing: 1, 2)
+    _ = try home.edit(id, .shuffle)
+    _ = try home.edit(id, .remove([0, 1]))
+    #expect(!home.house.publish().groups[0].queue.isShuffled)
+    _ = try home.edit(id, .add([entry(3)], at: .end))
+    #expect(!home.house.publish().groups[0].queue.isShuffled)
   }
 }

@@ -305,7 +305,7 @@ package actor FakeHouse: HouseControl {
     case .undo:
       guard let cleared = queue.cleared else { throw .unavailable("Nothing can be undone.") }
       (queue.entries, queue.cleared) = (cleared, nil)
-    case .shuffle: queue.entries.reverse()
+    case .shuffle, .unshuffle: queue.entries.reverse()
     case .remove(let ids):
       for id in ids { queue.entries.remove(at: try place(of: id, in: queue)) }
     case .move(let id, let place):
@@ -328,7 +328,7 @@ package actor FakeHouse: HouseControl {
   ) throws(Refusal) -> Int {
     switch place {
     case .now, .end: queue.entries.count
-    case .next: min(1, queue.entries.count)
+    case .next, .nowAndKeep: min(1, queue.entries.count)
     case .before(let id): try self.place(of: id, in: queue)
     case .number(let number): min(number - 1, queue.entries.count)
     }

@@ -12,6 +12,8 @@ extension HouseGroup {
     switch edit {
     case .add(let entries, at: .now):
       return Edited(added: try replace(with: entries), said: Self.count(entries) + " added")
+    case .add(let entries, at: .nowAndKeep):
+      return Edited(added: try playNow(entries), said: Self.count(entries) + " added")
     case .add(let entries, let place):
       return Edited(added: try add(entries, at: place), said: Self.count(entries) + " added")
     case .clear: return Edited(said: clear())
@@ -24,11 +26,11 @@ extension HouseGroup {
     case .shuffle:
       try shuffleList()
       return Edited(said: "shuffled")
+    case .unshuffle:
+      try restoreOrder()
+      return Edited(said: "in the order as before")
     case .remove(let ids): return Edited(said: try remove(ids))
-    case .move(let id, let place):
-      let said = try player.move(id, to: place, current: currentAtRest)
-      undo = nil
-      return Edited(said: said)
+    case .move(let id, let place): return Edited(said: try move(id, to: place))
     }
   }
 
@@ -43,6 +45,7 @@ extension HouseGroup {
     try checkRooms()
     undo = nil
     keepForUndo("replaced")
+    unshuffled = nil
     send(.edit(.clear))
     let added = try insert(entries, .end)
     if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
@@ -52,7 +55,7 @@ extension HouseGroup {
   private func clear() -> String {
     let count = items.count
     keepForUndo("cleared")
-    restingPlace = nil
+    (restingPlace, unshuffled) = (nil, nil)
     send(.halt)
     send(.edit(.clear))
     return Player.count(count, "item") + " removed"
@@ -66,6 +69,24 @@ extension HouseGroup {
     return others.isEmpty ? "nothing else is in the list" : try remove(others)
   }
 
+  /// The entries that were queued behind the current one follow these.
+  private func playNow(_ entries: [Entry]) throws(Refusal) -> [Int] {
+    try checkRooms()
+    let before = undo
+    undo = nil
+    keepForUndo("added", count: entries.count)
+    let current = place(player.status).flatMap { player.playlist.item($0.entry)?.id }
+    let added: [Int]
+    do {
+      added = try insert(entries, current.map { .after($0) } ?? .index(0))
+    } catch {
+      undo = before
+      throw error
+    }
+    if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    return added
+  }
+
   /// Entries that are added to an empty list begin, unless something else plays.
   private func add(_ entries: [Entry], at place: Order.Place) throws(Refusal) -> [Int] {
     let begins = items.isEmpty && isResting && hasRooms
@@ -76,19 +97,48 @@ extension HouseGroup {
   }
 
   func insert(_ entries: [Entry], _ place: PlaylistEdit.Place) throws(Refusal) -> [Int] {
+    if items.isEmpty { unshuffled = nil }
     let ids = try player.insert(entries, place)
+    // Now their neighbours tell where they belong in the order before the shuffle. Later these may be gone.
+    if let order = unshuffled {
+      unshuffled = ShuffledList.restored(items.map(\.id), to: order)
+    }
     for (id, entry) in zip(ids, entries) { player.details[id] = entry }
     forgetDetails()
     return ids
   }
 
   private func shuffleList() throws(Refusal) {
-    let before = undo
+    let (before, ids) = (undo, items.map(\.id))
     keepForUndo("shuffled", movesPlace: false)
     do {
       try player.shuffleList()
     } catch {
       undo = before
+      throw error
+    }
+    if !ids.isEmpty { unshuffled = unshuffled ?? ids }
+  }
+
+  private func restoreOrder() throws(Refusal) {
+    guard let order = unshuffled else { throw .unavailable("the list is not shuffled") }
+    keepForUndo("unshuffled", movesPlace: false)
+    unshuffled = nil
+    let items = items
+    let found = Dictionary(items.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let ids = ShuffledList.restored(items.map(\.id), to: order)
+    send(.edit(.restore(ids.compactMap { found[$0] })))
+  }
+
+  private func move(_ id: Int, to place: Order.Place) throws(Refusal) -> String {
+    let before = (undo: undo, ids: items.map(\.id))
+    keepForUndo("moved", count: 1, movesPlace: false)
+    do {
+      let said = try player.move(id, to: place, current: currentAtRest)
+      if items.map(\.id) == before.ids { undo = before.undo }
+      return said
+    } catch {
+      undo = before.undo
       throw error
     }
   }
@@ -112,13 +162,17 @@ extension HouseGroup {
     let (status, items) = (player.status, items)
     guard !items.isEmpty else { return }
     let place = movesPlace ? QueueUndo.Place(place(status), wasPlaying: isPlaying(status)) : nil
-    undo = QueueUndo(done, count ?? items.count, items, place)
+    undo = QueueUndo(done, count ?? items.count, queueToStore, unshuffled: unshuffled, place)
   }
 
   func bringBack() throws(Refusal) -> String {
     guard let undo else { throw .unavailable("there is nothing to undo") }
     self.undo = nil
-    send(.edit(.restore(undo.items)))
+    let known = Dictionary(items.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    send(.edit(.restore(undo.queue.entries.map { known[$0.id] ?? $0.details.item($0.id) })))
+    unshuffled = undo.unshuffled
+    // With the ranks that they had, few rows of a long queue are written.
+    if items.map(\.id) == undo.queue.ids { queue = (queueRevision, undo.queue) }
     forgetDetails()
     // Where only the order of the others has changed, what plays goes on.
     if let place = undo.place, place.wasPlaying, !rooms.isEmpty {
@@ -144,13 +198,14 @@ extension HouseGroup {
     guard !known.isEmpty else { return }
     player.details.merge(known) { $1 }
     queue.record.describe(known)
+    undo?.queue.describe(known)
     noteDescription()
   }
 
   /// Those of entries that an undo would bring back are kept.
   func forgetDetails() {
     guard player.details.count > 2 * max(items.count, 100) else { return }
-    let kept = Set((items + (undo?.items ?? [])).map(\.id))
+    let kept = Set(items.map(\.id) + (undo?.queue.ids ?? []))
     player.details = player.details.filter { kept.contains($0.key) }
   }
 }

@@ -7,6 +7,7 @@ extension HouseGroup {
     var record = HouseRecord.Group(id: id, name: plan.name)
     (record.rooms, record.lastRoom) = (plan.rooms, plan.lastRoom)
     record.queue = queueToStore
+    (record.undo, record.unshuffled) = (undo, unshuffled)
     record.nextEntry = player.playlist.nextID
     record.revision = queueRevision
     record.place = goal(status)
@@ -26,13 +27,17 @@ extension HouseGroup {
       send(.effects(record.effects))
     }
     let kept = record.queue.ids
-    guard items.map(\.id) != kept else { return }
-    if let undo, undo.items.map(\.id) == kept {
-      _ = try? bringBack()
-    } else {
-      restore(record, playing: place(status)?.entry)
+    if items.map(\.id) != kept {
+      if let undo, undo.queue.ids == kept {
+        _ = try? bringBack()
+      } else {
+        restore(record, playing: place(status)?.entry)
+      }
     }
-    undo = nil
+    (undo, unshuffled) = (record.undo, record.unshuffled)
+    for entry in record.undo?.queue.entries ?? [] where player.details[entry.id] == nil {
+      player.details[entry.id] = entry.details
+    }
   }
 
   private func restore(_ record: HouseRecord.Group, playing current: Int?) {
@@ -47,7 +52,7 @@ extension HouseGroup {
   }
 
   /// Brought into line once for each edit.
-  private var queueToStore: QueueRecord {
+  var queueToStore: QueueRecord {
     guard queue.revision != queueRevision else { return queue.record }
     queue.record.follow(items) { item in
       var entry = player.details[item.id] ?? Entry(location: item.location)

@@ -11,6 +11,9 @@ package final class HouseGroup {
   /// Grows with every edit of the list.
   package private(set) var queueRevision: UInt64
   package internal(set) var undo: QueueUndo?
+  /// The order of the entries before they were shuffled; nil where they are not. Entries that were added since have their
+  /// places in it, and some of those that were removed are still there.
+  package internal(set) var unshuffled: [Int]?
   /// When the sleep timer ends the music.
   package private(set) var sleepTime: LocalTime?
   /// The rooms that the player has, by their identities in the household.
@@ -44,8 +47,10 @@ package final class HouseGroup {
     queueRevision = record.revision
     restingPlace = record.place
     queue = (record.revision, record.queue)
+    (undo, unshuffled) = (record.undo, record.unshuffled)
+    let entries = (record.undo?.queue.entries ?? []) + record.queue.entries
     player.details = Dictionary(
-      record.queue.entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })
+      entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })
     guard held == nil else { return }
     send(.halt)
     if record.effects.problem == nil { send(.effects(record.effects)) }

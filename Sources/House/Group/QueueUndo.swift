@@ -1,11 +1,10 @@
-package import Sender
-
-/// A list that was cleared, replaced or shuffled, or that has lost an entry, as long as it can be brought back: until the
-/// list that took its place is edited otherwise.
+/// A list before an edit, as long as it can be brought back: until the list that took its place is edited otherwise.
 package struct QueueUndo: Hashable, Sendable {
   /// For people, such as `cleared 12 items`.
   package let sentence: String
-  package let items: [PlayItem]
+  package internal(set) var queue: QueueRecord
+  /// As the group's of this name was then.
+  package let unshuffled: [Int]?
   /// Where the group was; nil where it goes on from where it is.
   package let place: Place?
 
@@ -18,9 +17,18 @@ package struct QueueUndo: Hashable, Sendable {
     }
   }
 
-  package init(_ done: String, _ count: Int, _ items: [PlayItem], _ place: Place?) {
-    sentence = "\(done) \(count) item\(count == 1 ? "" : "s")"
-    (self.items, self.place) = (items, place)
+  package init(
+    _ done: String, _ count: Int, _ queue: QueueRecord, unshuffled: [Int]?, _ place: Place?
+  ) {
+    self.init(
+      sentence: "\(done) \(count) item\(count == 1 ? "" : "s")", queue, unshuffled: unshuffled,
+      place)
+  }
+
+  /// One that was kept.
+  package init(sentence: String, _ queue: QueueRecord, unshuffled: [Int]?, _ place: Place?) {
+    (self.sentence, self.queue) = (sentence, queue)
+    (self.unshuffled, self.place) = (unshuffled, place)
   }
 }
 

@@ -109,7 +109,7 @@ extension Player {
   ) throws(Refusal) -> PlaylistEdit.Place {
     switch place {
     case .now, .end: return .end
-    case .next: return current.map { .after($0) } ?? .next
+    case .next, .nowAndKeep: return current.map { .after($0) } ?? .next
     case .before(let id):
       try check(id)
       let items = items

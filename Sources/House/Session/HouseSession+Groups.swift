@@ -40,8 +40,8 @@ extension HouseSession {
     _ = (try group(id), try group(other))
     guard other != id else { throw .invalid("a group cannot be merged with itself") }
     let said = "\(name(ofGroup: other)) joins \(name(ofGroup: id))"
+    noteUse(of: try group(id))
     carryOut(plan.merge(other, into: id))
-    close(other)
     return said
   }
 

@@ -49,11 +49,16 @@ extension HouseSession {
     }
     if !request.effects.isEmpty { _ = try group.player.set(request.effects) }
     if let mode = request.repetition { _ = try group.player.set(mode) }
-    let entries = request.shuffles ? wanted.shuffled(using: &random) : wanted
+    var order = Array(wanted.indices)
+    if request.shuffles { order.shuffle(using: &random) }
+    let entries = order.map { wanted[$0] }
     let place = self.name(ofGroup: group.id)
     var done = Done(group: group.id, said: "waits in \(place) for: tutti add FILE")
     guard let first = entries.first else { return done }
-    _ = try group.edit(.add(entries, at: .now))
+    let added = try group.edit(.add(entries, at: .now)).added
+    if request.shuffles, !added.isEmpty {
+      group.unshuffled = zip(order, added).sorted { $0.0 < $1.0 }.map(\.1)
+    }
     let title = ItemName.text(title: first.title, artist: nil, location: first.location)
     let more =
       entries.count > 1 ? " and \(Player.count(entries.count - 1, "more item"))" : ""
