@@ -46,7 +46,9 @@ import Testing
   @Test func `a file that knows no alarms gets their tables`() throws {
     try HouseStore(path: path).save(HouseRecord())
     let database = try Database(path: path)
-    try database.execute("DROP TABLE alarms; DROP TABLE alarm_debts; DROP TABLE last_alarm")
+    try database.execute(
+      "DROP TABLE alarms; DROP TABLE alarm_debts; DROP TABLE last_alarm;"
+        + "DROP TABLE undo; DROP TABLE undo_entries; DROP TABLE unshuffled")
     try database.setVersion(4)
     let store = try HouseStore(path: path)
     try store.save(Self.record)

@@ -89,8 +89,20 @@ import Testing
       })
   }
 
+  private static func makeVersion5(_ database: Database) throws {
+    try database.execute("DROP TABLE undo; DROP TABLE undo_entries; DROP TABLE unshuffled")
+    try database.setVersion(5)
+  }
+
+  private static func makeVersion4(_ database: Database) throws {
+    try makeVersion5(database)
+    try database.execute("DROP TABLE alarms; DROP TABLE alarm_debts; DROP TABLE last_alarm")
+    try database.setVersion(4)
+  }
+
   /// Turns the database into one of version 3, with the order of entries in one value.
   private static func makeVersion3(_ database: Database) throws {
+    try makeVersion4(database)
     try database.execute(
       """
       ALTER TABLE groups ADD COLUMN entry_order BLOB NOT NULL DEFAULT x'';
@@ -105,6 +117,37 @@ import Testing
     }
     try database.execute("ALTER TABLE entries DROP COLUMN rank")
     try database.setVersion(3)
+  }
+
+  @Test(arguments: [makeVersion5, makeVersion4])
+  func `a file without what an undo brings back keeps its queues`(
+    makeOlder: @Sendable (Database) throws -> Void
+  ) throws {
+    try HouseStore(path: path).save(Self.record)
+    try makeOlder(Database(path: path))
+    var record = Self.record
+    let store = try HouseStore(path: path)
+    #expect(store.record == record)
+    record.groups[0].unshuffled = [1, 2, 3]
+    record.groups[0].undo = QueueUndo(
+      "replaced", 2, QueueRecord([0, 1].map(Self.entry)), unshuffled: [1, 0],
+      .init(QueuePlace(entry: 1, seconds: 2.5), wasPlaying: true))
+    try store.save(record)
+    #expect(try HouseStore(path: path).record == record)
+  }
+
+  @Test func `the removal of one of many entries writes few rows for its undo`() throws {
+    var record = Self.record
+    record.groups[0].queue = Self.ranked((0..<600).map { ($0, Self.details($0)) })
+    let store = try HouseStore(path: path)
+    try store.save(record)
+    let before = record.groups[0].queue
+    Self.edit(&record.groups[0]) { $0.remove(at: 300) }
+    record.groups[0].undo = QueueUndo("removed", 1, before, unshuffled: nil, nil)
+    try store.save(record)
+    #expect(try HouseStore(path: path).record == record)
+    let rows = try Database(path: path).prepare("SELECT count(*) FROM undo_entries")
+    #expect(try rows.first { $0.int(0) ?? 0 } == 1)
   }
 
   @Test func `a file with the order of entries in one value keeps its queues`() throws {
@@ -200,8 +243,22 @@ import Testing
       record.lastGroup += 1
       return record.groups.insert(.init(id: "g\(record.lastGroup)", name: nil), at: 0)
     }
-    switch Int.random(in: 0..<9, using: &random) {
+    switch Int.random(in: 0..<12, using: &random) {
     case 0: record.groups.remove(at: index)
+    case 9: record.groups[index].undo = nil
+    case 10:
+      record.groups[index].unshuffled =
+        Bool.random(using: &random) ? nil : record.groups[index].queue.ids.reversed() + [7]
+    case 11:
+      let before = record.groups[index]
+      edit(&record.groups[index]) { ids in
+        ids = ids.filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
+        if Bool.random(using: &random) { ids.shuffle(using: &random) }
+      }
+      let place = QueuePlace(entry: 3, seconds: 1.5)
+      record.groups[index].undo = QueueUndo(
+        "removed", 2, before.queue, unshuffled: before.unshuffled,
+        Bool.random(using: &random) ? .init(place, wasPlaying: true) : nil)
     case 1: edit(&record.groups[index]) { $0.shuffle(using: &random) }
     case 2: record.groups[index].queue = QueueRecord()
     case 3: record.groups[index].name = "n\(record.lastGroup)"

@@ -129,7 +129,55 @@ import enum House.Refusal
 
     _ = try home.edit(id, .remove([4]))
     _ = try home.edit(id, .move(0, to: .end))
+    #expect(undo() == "moved 1 item")
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == all.filter { $0 != 4 })
     #expect(undo() == nil)
+  }
+
+  @Test func `an edit can be undone and a shuffle left after a restart`() throws {
+    var home = try Home(in: folder)
+    let id = try home.newGroup().id
+    _ = try home.edit(id, .add(Home.entries(1, 2, 3, 4, 5, 6, 7, 8), at: .end))
+    _ = try home.edit(id, .shuffle)
+    home = try Home(in: folder)
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == Array(0...7))
+    _ = try home.edit(id, .shuffle)
+    let gone = [5, 1]
+    _ = try home.edit(id, .remove(gone))
+    home = try Home(in: folder)
+    #expect(home.house.publish().groups[0].queue.canUndo == "removed 2 items")
+    _ = try home.edit(id, .unshuffle)
+    #expect(try home.ids(id) == Array(0...7).filter { !gone.contains($0) })
+    home = try Home(in: folder)
+    _ = try home.edit(id, .clear)
+    home = try Home(in: folder)
+    _ = try home.edit(id, .undo)
+    let page = try home.house.session.page(of: id, offset: 0, limit: 10)
+    #expect(page.entries.map(\.title) == page.entries.map { "Title \($0.id + 1)" })
+    #expect(page.count == 6)
+    #expect(home.house.publish().groups[0].queue.canUndo == nil)
+  }
+
+  @Test func `what was cleared around an item is brought back after a restart`() throws {
+    var home = try Home(in: folder)
+    let id = try home.newGroup().id
+    _ = try home.edit(id, .add(Home.entries(1, 2, 3, 4), at: .end))
+    try home.ask(.transport(group: id, .next))
+    _ = try home.edit(id, .shuffle)
+    let before = try home.ids(id)
+    _ = try home.edit(id, .clearOthers)
+    #expect(try home.ids(id) == [1])
+    home = try Home(in: folder)
+    #expect(home.house.publish().groups[0].queue.canUndo == "removed 3 items")
+    _ = try home.edit(id, .undo)
+    #expect(try home.ids(id) == before)
+    #expect(home.house.publish().groups[0].item?.entryId == 1)
+    let page = try home.house.session.page(of: id, offset: 0, limit: 10)
+    #expect(page.entries.map(\.title) == page.entries.map { "Title \($0.id + 1)" })
+    _ = try home.edit(id, .unshuffle)
+    #expect(try home.ids(id) == [0, 1, 2, 3])
   }
 
   @Test

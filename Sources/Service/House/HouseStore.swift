@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 5
+  private static let version = 6
 
   let database: Database
   /// The contents of the file.
@@ -39,6 +39,7 @@ package final class HouseStore {
       if version < 3 { try addReaches(tell) }
       if version < 4 { try addRanks() }
       if version < 5 { try addAlarms() }
+      if version < 6 { try addUndo() }
     }
     saved = try load()
   }
@@ -76,7 +77,7 @@ package final class HouseStore {
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
-        """ + Self.alarmTables)
+        """ + Self.alarmTables + Self.undoTables)
       try database.setVersion(Self.version)
     }
   }
@@ -135,11 +136,19 @@ package final class HouseStore {
   private func addAlarms() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.alarmTables)
+      try database.setVersion(5)
+    }
+  }
+
+  /// For a file of version 5, whose edits could not be undone after a restart.
+  private func addUndo() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.undoTables)
       try database.setVersion(Self.version)
     }
   }
 
-  private static func ids(_ bytes: [UInt8]) -> [Int] {
+  static func ids(_ bytes: [UInt8]) -> [Int] {
     stride(from: 0, to: bytes.count - 7, by: 8).map { start in
       (0..<8).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
     }
@@ -173,7 +182,10 @@ package final class HouseStore {
     for index in record.groups.indices {
       let id = SQLiteValue.text(record.groups[index].id)
       record.groups[index].rooms = try rooms.all([id]) { $0.text(0) ?? "" }
-      record.groups[index].queue = try queue(of: id)
+      let queue = try queue(of: id)
+      record.groups[index].queue = queue
+      record.groups[index].undo = try undo(of: id, queue)
+      record.groups[index].unshuffled = try unshuffled(of: id)
     }
     record.rooms = try loadRooms()
     try loadAlarms(into: &record)
@@ -188,17 +200,19 @@ package final class HouseStore {
       FROM entries
       WHERE group_id = ? ORDER BY rank
       """)
-    let entries = try statement.all([group]) { row in
-      var entry = Order.NewEntry(location: row.text(1) ?? "")
-      (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
-      (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
-      (entry.albumId, entry.hasVideo) = (row.text(8), row.int(9).map { $0 != 0 })
-      entry.reach = row.text(10).flatMap(SourceReach.init) ?? .network
-      return QueueRecord.Entry(id: row.int(0) ?? 0, rank: row.int64(11) ?? 0, entry)
-    }
+    let entries = try statement.all([group], Self.entry)
     let queue = QueueRecord(entries)
     if queue.entries != entries { try writeRanks(queue, of: group) }
     return queue
+  }
+
+  static func entry(_ row: borrowing Row) -> QueueRecord.Entry {
+    var entry = Order.NewEntry(location: row.text(1) ?? "")
+    (entry.title, entry.artist, entry.album) = (row.text(2), row.text(3), row.text(4))
+    (entry.durationS, entry.artwork, entry.trackId) = (row.double(5), row.text(6), row.text(7))
+    (entry.albumId, entry.hasVideo) = (row.text(8), row.int(9).map { $0 != 0 })
+    entry.reach = row.text(10).flatMap(SourceReach.init) ?? .network
+    return QueueRecord.Entry(id: row.int(0) ?? 0, rank: row.int64(11) ?? 0, entry)
   }
 
   /// Where those in the file were in no order.
@@ -262,8 +276,10 @@ package final class HouseStore {
       .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition.rawValue),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
       .init(Self.text(group.effects.filters)), .init(group.lastRoom))
+    let old = before
     let before = before?.queue ?? QueueRecord()
     if group.queue != before { try write(group.queue.entries, of: .text(group.id), before.entries) }
+    try writeUndo(of: group, before: old)
   }
 
   /// Both are in the order of their ranks: one walk through them finds what differs.
@@ -288,7 +304,7 @@ package final class HouseStore {
     for entry in new { try insert.run([group, .init(entry.id)] + Self.values(entry)) }
   }
 
-  private static func values(_ entry: QueueRecord.Entry) -> [SQLiteValue] {
+  static func values(_ entry: QueueRecord.Entry) -> [SQLiteValue] {
     let details = entry.details
     return [
       .text(details.location), .init(details.title), .init(details.artist), .init(details.album),
