@@ -66,6 +66,8 @@ public struct Household: Hashable, Sendable {
   public enum Place: Hashable, Sendable {
     /// In place of the queue, and at once.
     case now
+    /// At once, behind the current entry. Those that were to come follow.
+    case nowAndKeep
     case next
     case end
   }
@@ -202,6 +204,12 @@ public struct Household: Hashable, Sendable {
     try await edit(.shuffle, in: group)
   }
 
+  /// Brings back the order that the queue had before it was shuffled. Entries that were added since stay behind the entry
+  /// that they were added behind, and those at the end stay there. Refused if the queue is not shuffled.
+  public func unshuffle(_ group: String? = nil) async throws(TuttiError) {
+    try await edit(.unshuffle, in: group)
+  }
+
   // MARK: - Groups
 
   /// Lets a room play with a group, and leave the one that it is in.
@@ -269,6 +277,7 @@ extension Household.Place {
   var place: Order.Place {
     switch self {
     case .now: .now
+    case .nowAndKeep: .nowAndKeep
     case .next: .next
     case .end: .end
     }

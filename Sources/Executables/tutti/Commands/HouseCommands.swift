@@ -8,7 +8,8 @@ struct UndoCommand: RemoteCommand {
     commandName: "undo",
     abstract: "Undoes the last edit of the list.",
     discussion: """
-      It undoes remove, clear, shuffle, and a tutti play that has replaced the list.
+      It undoes remove, clear, move, shuffle, shuffle off, add --now, and a tutti play that has replaced the
+      list, with a daemon also after a restart.
       Once the list is edited again, the earlier edit cannot be undone.
 
       Example:
@@ -56,7 +57,7 @@ struct MergeCommand: RemoteCommand {
     commandName: "merge",
     abstract: "Moves all rooms of another of the daemon's groups into this one.",
     discussion: """
-      The other group ends, and its list is lost.
+      The list of the other group waits. It is back when the last of its rooms leaves and plays by itself again.
 
       Examples:
         tutti merge Bath

@@ -33,6 +33,7 @@ struct AddCommand: RemoteCommand {
       Examples:
         tutti add song.flac           at the end
         tutti add album/ --next       after what plays now
+        tutti add song.flac --now     at once; what was to come follows it
         tutti add song.flac --at 1    at the beginning
         tutti add Turntable           an input in the daemon's configuration
       """)
@@ -41,6 +42,8 @@ struct AddCommand: RemoteCommand {
   var files: [String]
   @Flag(help: "Insert after the current item.")
   var next = false
+  @Flag(help: "Play at once. What was to come follows.")
+  var now = false
   @Option(
     name: .customLong("at"),
     help: .init("Insert at this place of the list, counted from 1.", valueName: "number"))
@@ -48,14 +51,16 @@ struct AddCommand: RemoteCommand {
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
-    if next, to != nil { throw Failure(.usage, "either --next or --at, not both") }
+    if [next, now, to != nil].count(where: \.self) > 1 {
+      throw Failure(.usage, "only one of --next, --now and --at")
+    }
     if let to, to < 1 { throw Failure(.usage, "--at counts from 1") }
     // The player runs in another folder, so paths must be absolute.
     var entries = try MediaPaths.expand(files, takesInputs: true)
     for index in entries.indices {
       entries[index].location = MediaPaths.absolute(entries[index].location)
     }
-    let place = to.map { Order.Place.number($0) } ?? (next ? .next : .end)
+    let place = to.map { Order.Place.number($0) } ?? (now ? .nowAndKeep : next ? .next : .end)
     let request = ControlRequest.edit(.add(entries.map { Order.NewEntry($0) }, at: place))
     guard JSON.line(ControlCall(id: 1, request)).count <= ControlServer.requestLimit else {
       throw Failure(.usage, "too many files at once (\(entries.count)); add them in parts")
@@ -120,9 +125,22 @@ struct ShuffleCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "shuffle",
     abstract: "Puts the list in random order; the current item plays on, as the first.",
-    discussion: "Example:\n  tutti shuffle")
+    discussion: """
+      With off, the list gets back the order that it had before. Items that were added since stay behind
+      the item that they were added behind, and those at the end stay there.
+
+      Examples:
+        tutti shuffle
+        tutti shuffle off
+      """)
+  @Argument(help: "on or off.", completion: .list(["on", "off"]))
+  var mode: OnOff = .on
   @OptionGroup var common: CommonOptions
-  func request() -> ControlRequest { .edit(.shuffle) }
+  func request() -> ControlRequest { .edit(mode == .on ? .shuffle : .unshuffle) }
+
+  enum OnOff: String, ExpressibleByArgument {
+    case on, off
+  }
 }
 
 struct RepeatCommand: RemoteCommand {
