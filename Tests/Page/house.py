@@ -37,7 +37,7 @@ ROOMS = [  # name, state, other fields, volume, offset and spread of the sync er
     ("Workshop", "noDevice", dict(detail="cannot open hw:1: No such device"), 80, 0, 2, 300), ("Guest room", "taken", LENT, 40, 0, 2, 300),
 ]
 # Edits that the daemon can undo; any other edit drops the undo.
-UNDONE = ("cleared", "replaced", "removed", "shuffled")
+UNDONE = ("cleared", "replaced", "removed", "shuffled", "added", "moved", "unshuffled")
 IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None, album=None, artwork=None, durationS=None,
                  isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is", isUnchanged=True)
 
@@ -52,13 +52,13 @@ class House:
         self.lock = threading.RLock()
         self.revision, self.next_id, self.chance = 800, 100, random.Random(7)
         self.listeners, self.ring = [], []
-        self.rooms, self.groups, self.queues, self.undos, self.snapshots = {}, {}, {}, {}, {}
+        self.rooms, self.groups, self.queues, self.undos, self.snapshots, self.orders = {}, {}, {}, {}, {}, {}
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.favourites, self.plays = [], []
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
         self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "settings": SETTINGS}
-        self.points, self.marks, self.noise = {}, [], {}
+        self.points, self.marks, self.noise, self.waiting = {}, [], {}, {}
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()
 
@@ -171,7 +171,8 @@ class House:
         entries = self.queues[key]
         index = next((i for i, e in enumerate(entries) if e["isCurrent"]), None)
         group["queue"] = {"revision": group.pop("queueRevision"), "count": len(entries), "index": index,
-                          "canUndo": self.undos[key][-1][0] if self.undos[key] else None}
+                          "canUndo": self.undos[key][-1][0] if self.undos[key] else None,
+                          "isShuffled": bool(entries) and self.orders[key] is not None}
         return group
 
     def position(self, group):
@@ -193,7 +194,7 @@ class House:
         self.groups[key] = dict(id=key, name=name or "", isNamed=bool(name), roomIds=[], state="stopped", detail=None, item=None, positionS=0,
                                 positionAtMs=now_ms(), rate=1.0, targetS=None, bufferedUntilS=0, volume=50, muted=False, repeat="off",
                                 effects=dict(rate=1, pitch=0, loudness=None, filters=[]), queueRevision=1, sleepAtMs=None)
-        self.queues[key], self.undos[key] = [], []
+        self.queues[key], self.undos[key], self.orders[key] = [], [], None
         for room in rooms:
             self.move(room, key)
         return key
@@ -328,7 +329,7 @@ class House:
 
     def edit(self, key, what):
         place = (self.groups[key]["item"] or {}).get("entryId")
-        self.undos[key] = [(what, list(self.queues[key]), place)] if what.startswith(UNDONE) else []
+        self.undos[key] = [(what, list(self.queues[key]), self.orders[key], place)] if what.startswith(UNDONE) else []
         self.groups[key]["queueRevision"] += 1
 
     def enqueue(self, key, items, at):
@@ -337,7 +338,15 @@ class House:
         if at == "now":
             if old:
                 self.edit(key, f"replaced {len(old)} items")
+            self.orders[key] = None
             self.queues[key] = entries
+            if entries:
+                self.play_entry(key, entries[0]["id"])
+        elif at == "nowAndKeep":
+            index = next((i + 1 for i, e in enumerate(old) if e["isCurrent"]), 0)
+            if old:
+                self.edit(key, f"added {len(entries)} items")
+            self.queues[key] = old[:index] + entries + old[index:]
             if entries:
                 self.play_entry(key, entries[0]["id"])
         else:
@@ -352,7 +361,7 @@ class House:
     def undo(self, key):
         if not self.undos[key]:
             raise Refusal(409, "There is nothing to undo.")
-        _, self.queues[key], place = self.undos[key].pop()
+        _, self.queues[key], self.orders[key], place = self.undos[key].pop()
         self.groups[key]["queueRevision"] += 1
         current = (self.groups[key]["item"] or {}).get("entryId")
         if place and place != current:

@@ -56,6 +56,11 @@ def _(house, query, body):
 def _(house, query, body):
     old = {house.rooms[known(house.rooms, r, "room")]["groupId"] for r in body["roomIds"]} - {None}
     key = house.add_group(body["roomIds"], body.get("name"))
+    # A queue waits for the room that was the last to leave it.
+    waiting = next((house.waiting.pop(r) for r in body["roomIds"] if r in house.waiting), None)
+    if waiting:
+        group, house.queues[key] = waiting
+        house.groups[key].update(item=group["item"], positionS=group["positionS"], state="paused" if group["item"] else "stopped")
     house.announce([key, *old], body["roomIds"])
     return 201, house.group(key)
 
@@ -120,10 +125,11 @@ def _(house, query, body, key, verb):
         house.room_states(key)
     else:
         gone = [known(house.groups, body["groupId"], "group")]
+        house.settle(house.groups[gone[0]])
         for room in list(house.groups[gone[0]]["roomIds"]):
             house.move(room, key)
         house.room_states(key)
-        del house.groups[gone[0]]
+        house.waiting[room] = house.groups.pop(gone[0]), house.queues[gone[0]]
     house.announce(touched, group["roomIds"], gone)
     return 200, house.group(key)
 
@@ -178,10 +184,21 @@ def _(house, query, body, key):
 def _(house, query, body, key):
     house.edit(key, "shuffled")
     entries = house.queues[key]
+    house.orders[key] = house.orders[key] or [e["id"] for e in entries]
     current = [e for e in entries if e["isCurrent"]]
     rest = [e for e in entries if not e["isCurrent"]]
     house.chance.shuffle(rest)
     house.queues[key] = current + rest
+    return edited(house, key)
+
+
+@route("POST", "/groups/{key}/queue/unshuffle")
+def _(house, query, body, key):
+    if house.orders[key] is None:
+        raise Refusal(409, "The list is not shuffled.")
+    house.edit(key, "unshuffled")
+    order, house.orders[key] = house.orders[key], None
+    house.queues[key] = sorted(house.queues[key], key=lambda e: order.index(e["id"]) if e["id"] in order else len(order))
     return edited(house, key)
 
 

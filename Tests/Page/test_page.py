@@ -229,6 +229,17 @@ class Rooms(PageTest):
         expect(page.locator(".card.group")).to_have_count(2)
         expect(page.locator(".card.current .member")).to_have_count(2)
 
+    def test_a_merge_can_be_undone(self):
+        page = self.open("rooms")
+        other = next(g for g in self.api(page, "GET", "/state")["groups"] if g["id"] != self.group(page)["id"])
+        page.locator(".card.current").get_by_role("button", name="More for this group").click()
+        page.get_by_role("button", name=f"Bring {other['name']} in here").click()
+        expect(page.locator(".card.group")).to_have_count(1)
+        page.locator("#toasts").get_by_role("button", name="Undo").click()
+        expect(page.locator(".card.group")).to_have_count(2)
+        back = next(g for g in self.api(page, "GET", "/state")["groups"] if g["roomIds"] == other["roomIds"])
+        self.assertEqual((back["item"]["title"], back["queue"]["count"]), (other["item"]["title"], other["queue"]["count"]))
+
     def test_a_new_room_is_paired_with_its_pin(self):
         page = self.open("rooms", PHONE)
         page.get_by_role("button", name="Pair: Office").click()
@@ -318,6 +329,50 @@ class Queue(PageTest):
         page.locator(".tile").nth(1).get_by_role("button").click()
         self.until(page, lambda: self.queue(page) != before, "replaced")
         page.locator("#toasts").get_by_role("button", name="Undo").click()
+        self.until(page, lambda: self.queue(page) == before, "as before")
+
+    def test_a_tap_on_a_song_keeps_what_was_queued_unless_somebody_wants_it_otherwise(self):
+        page = self.open("library/search/amber")
+        row = page.locator("#library .tracks .row").first
+        title = row.locator(".entry-title").text_content()
+        group = self.group(page)
+        before, index = self.queue(page), group["queue"]["index"]
+        row.get_by_role("button").first.click()
+        kept = [*before[:index + 1], title, *before[index + 1:]][:len(before)]
+        self.until(page, lambda: self.queue(page) == kept, "the song is behind the one before")
+        self.assertEqual(self.group(page)["item"]["title"], title)
+        page.locator("#toasts").get_by_role("button", name="Undo").click()
+        self.until(page, lambda: self.queue(page) == before, "as before")
+
+        def choose(way):
+            for name in ["Save, shuffle, clear", "What a tap on a song does", way]:
+                page.get_by_role("button", name=name, exact=True).click()
+        choose("Ask each time")
+        row.get_by_role("button").first.click()
+        page.get_by_role("button", name="Play next").click()
+        self.until(page, lambda: self.queue(page) == kept, "the song comes next")
+        choose("Play now, replace the queue")
+        row.get_by_role("button").first.click()
+        self.until(page, lambda: self.queue(page) == [title], "the song alone")
+
+    def test_shuffle_is_left_and_the_order_is_back(self):
+        page = self.open("now", PHONE)
+        before = self.queue(page)
+        page.get_by_role("button", name="Shuffle the queue").click()
+        self.until(page, lambda: self.queue(page) != before, "shuffled")
+        button = page.locator("#now").get_by_role("button", name="Shuffled: bring back the order")
+        expect(button).to_have_class(re.compile(r"\bon\b"))
+        button.click()
+        self.until(page, lambda: self.queue(page) == before, "in order")
+        expect(page.locator("#now").get_by_role("button", name="Shuffle the queue")).to_be_visible()
+
+    def test_a_move_can_be_undone(self):
+        page = self.open("queue")
+        before = self.queue(page)
+        page.locator("#queue .entry").nth(2).get_by_role("button", name=re.compile("^More for")).click()
+        page.get_by_role("button", name="Move to the end").click()
+        self.until(page, lambda: self.queue(page) != before, "moved")
+        page.locator("#queue").get_by_role("button", name="Undo: moved 1 item").click()
         self.until(page, lambda: self.queue(page) == before, "as before")
 
     def test_an_edit_of_somebody_else_shows_at_once(self):

@@ -77,27 +77,57 @@ export function repeat(group = currentGroup()) {
 	patchGroup(group, { repeat: next })
 }
 
-export const shuffle = async (group = currentGroup()) => (await order(group, "queue/shuffle")) && toast("Shuffled", { undo: () => undo(group) })
+/** Shuffles the queue, or brings back the order before. */
+export async function shuffle(group = currentGroup()) {
+	const isOn = !group.queue.isShuffled
+	const guess = { queue: { ...group.queue, isShuffled: isOn } }
+	if (await order(group, `queue/${isOn ? "" : "un"}shuffle`, undefined, guess)) toast(isOn ? "Shuffled" : "In the order as before", { undo: () => undo(group) })
+}
+
+/** Brings another group's rooms into this one, which can be undone: its queue waits. */
+export async function merge(group, other) {
+	const { name, roomIds } = other
+	if (!(await order(group, "merge", { groupId: other.id }))) return
+	toast(`${name} plays with ${group.name}`, { undo: async () => {
+		const back = other.isNamed ? (await patchGroup(other, { roomIds })) && other : await newGroup(roomIds)
+		if (back && isRunning(other)) order(back, "play")
+	} })
+}
+
 export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")
 
-/** Puts items, or those that a function fetches, into the queue: "now" replaces it and plays, "next" and "end" add. Asks for rooms if no group has any. */
+/** What a tap on something to play does with the queue, in this browser: a way to enqueue, or "ask". */
+const ways = { nowAndKeep: ["play", "Play now, keep the queue"], now: ["play", "Play now, replace the queue"], ask: ["more", "Ask each time"] }
+const wayOfTaps = () => (localStorage.getItem("tutti.tap") in ways ? localStorage.getItem("tutti.tap") : "nowAndKeep")
+export const chooseWay = (anchor) => menu(anchor, "A tap on a song", Object.entries(ways).map(([way, [symbol, text]]) =>
+	[symbol, text, () => localStorage.setItem("tutti.tap", way), way === wayOfTaps() && "on"]))
+
+/** Plays something as the choice for taps says. */
+export function play(items, name) {
+	const way = wayOfTaps()
+	if (way === "ask" && currentGroup()?.queue.count) playMenu(document.activeElement, items, name)
+	else enqueue(items, way === "ask" ? "now" : way, name)
+}
+
+/** Puts items, or those that a function fetches, into the queue: "now" replaces it and plays, "nowAndKeep" plays before what is to come, "next" and "end" add. Asks for rooms if no group has any. */
 export function enqueue(wanted, where, name) {
 	const put = async (group) => {
 		const items = typeof wanted === "function" ? await wanted().catch((error) => toast(error.message, { isError: true })) : wanted
 		if (!items) return
-		const replaced = where === "now" && group.queue.count
+		const plays = where in ways
+		const undoes = plays && group.queue.count
 		if (!(await order(group, "queue", { items, at: where }))) return
-		toast({ now: `Plays ${name} in ${group.name}`, next: `${name} comes next in ${group.name}`, end: `Added ${name} to ${group.name}` }[where],
-			replaced ? { undo: () => undo(group) } : {})
+		toast(plays ? `Plays ${name} in ${group.name}` : where === "next" ? `${name} comes next in ${group.name}` : `Added ${name} to ${group.name}`,
+			undoes ? { undo: () => undo(group) } : {})
 	}
 	const group = currentGroup()
 	return group?.roomIds.length ? put(group) : chooseRooms(put, { into: group })
 }
 
-/** A menu with three ways to play something: now, next, or at the end. */
+/** A menu with the ways to play something: now, next, or at the end. */
 export function playMenu(anchor, items, name, more = []) {
 	menu(anchor, name, [
-		["play", "Play now, replace the queue", () => enqueue(items, "now", name)],
+		...["nowAndKeep", "now"].map((way) => [...ways[way], () => enqueue(items, way, name)]),
 		["right", "Play next", () => enqueue(items, "next", name)],
 		["plus", "Add to the end", () => enqueue(items, "end", name)],
 		heartLine(items, name),

@@ -20,7 +20,8 @@ const bar = document.getElementById("player")
 function controls() {
 	const play = h("button.play", { onclick: () => toggle() }, icon("play"))
 	const repeatButton = iconButton("repeat", "Repeat", () => repeat())
-	const transport = h("div.transport", iconButton("shuffle", "Shuffle the queue", () => shuffle()), iconButton("previous", "Previous (P)", () => skip("previous"), ".skip.previous"),
+	const shuffleButton = iconButton("shuffle", "Shuffle the queue", () => shuffle())
+	const transport = h("div.transport", shuffleButton, iconButton("previous", "Previous (P)", () => skip("previous"), ".skip.previous"),
 		play, iconButton("next", "Next (N)", () => skip("next"), ".skip"), repeatButton)
 	const scrub = slider({ label: "Position", format: clock, isAbsolute: true, keyStep: 10, kind: "scrub", oninput: (value) => seekTo(value) })
 	const [past, left] = [h("time.past"), h("time.left")]
@@ -36,6 +37,9 @@ function controls() {
 		setIcon(repeatButton, how === "one" ? "one" : "repeat")
 		repeatButton.classList.toggle("on", how !== "off")
 		label(repeatButton, `Repeat: ${{ off: "off", all: "the queue", one: "this track" }[how]}`)
+		const isShuffled = !!group?.queue.isShuffled
+		shuffleButton.classList.toggle("on", isShuffled)
+		label(shuffleButton, isShuffled ? "Shuffled: bring back the order" : "Shuffle the queue")
 		for (const button of transport.children) button.disabled = !group && button !== play
 		volume.draw(group?.name, group?.volume, !!group?.muted, !isSettable(group))
 		scrub.input.disabled = !(group?.item?.isSeekable && group.item.durationS)

@@ -1,7 +1,7 @@
 // The queue view. Entries can be moved by hand and by keys.
 
 import { isGuest } from "./access.js"
-import { currentGroup, go, isRunning, position, shuffle, undo } from "./actions.js"
+import { chooseWay, currentGroup, go, isRunning, position, shuffle, undo } from "./actions.js"
 import { act, request, store } from "./api.js"
 import { attribute, bars, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, span } from "./dom.js"
 import { reorder, swipe } from "./drag.js"
@@ -45,8 +45,7 @@ export function drawQueue() {
 	undoButton.hidden = !canUndo
 	label(undoButton, `Undo: ${canUndo}`)
 	jumpButton.hidden = index == null
-	moreButton.hidden = !length
-
+	moreButton.hidden = !group
 	nothing.hidden = length > 0
 	const key = length ? "" : canUndo ?? "empty"
 	if (nothing.dataset.key === key) return
@@ -172,14 +171,16 @@ function queueMenu() {
 	const group = currentGroup()
 	const path = `/groups/${group.id}/queue`
 	const size = count(group.queue.count, "track")
+	const isFilled = group.queue.count > 0
 	menu(moreButton, "Queue", [
-		!isGuest() && ["save", "Save as a playlist", () => ask("Save as a playlist", { hint: "Name", detail: size }, async (name) => {
+		isFilled && !isGuest() && ["save", "Save as a playlist", () => ask("Save as a playlist", { hint: "Name", detail: size }, async (name) => {
 			await request("POST", `${path}/save`, { name })
 			toast(`Saved ${name}`)
 		})],
-		["shuffle", "Shuffle", () => shuffle(group)],
-		null, ["trash", "Clear", async () => {
+		isFilled && ["shuffle", group.queue.isShuffled ? "Bring back the order" : "Shuffle", () => shuffle(group)],
+		["tune", "What a tap on a song does", () => chooseWay(moreButton)],
+		...isFilled ? [null, ["trash", "Clear", async () => {
 			if (await act("DELETE", path)) toast(`Cleared ${size}`, { undo: () => undo(store.group(group.id)) })
-		}, "danger"],
+		}, "danger"]] : [],
 	])
 }

@@ -1,6 +1,6 @@
 // Rooms and groups: which rooms play together, and how loud.
 
-import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
+import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, merge, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
 import { forHousehold, isGuest } from "./access.js"
 import { act, request, store } from "./api.js"
 import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton, whole } from "./dom.js"
@@ -125,7 +125,7 @@ function groupMenu(anchor, group) {
 		["plus", "Add or remove rooms", () => chooseMembers(group.id)],
 		group.roomIds.length === 1 && ["speaker", `${store.room(group.roomIds[0])?.name}: delay, channels and more`, () => roomSheet(group.roomIds[0])],
 		...store.allGroups().filter((other) => other.id !== group.id)
-			.map((other) => ["speaker", `Bring ${other.name} in here`, () => act("POST", `${path}/merge`, { groupId: other.id })]),
+			.map((other) => ["speaker", `Bring ${other.name} in here`, () => merge(group, other)]),
 		group.roomIds.length > 1 && ["close", "Split: each room by itself", async () => {
 			for (const id of group.roomIds.slice(1)) await act("POST", "/groups", { roomIds: [id] })
 		}],

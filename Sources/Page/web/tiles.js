@@ -1,7 +1,7 @@
 // Covers in grids and rows of tracks: how albums, artists, stations and tracks look, and what a tap on them does.
 
 import { forHousehold } from "./access.js"
-import { enqueue, playMenu } from "./actions.js"
+import { enqueue, play, playMenu } from "./actions.js"
 import { act, get, request } from "./api.js"
 import { clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, textButton } from "./dom.js"
 import { heart, keyOf } from "./favourites.js"
@@ -81,7 +81,7 @@ function tile(tag, kind, act, symbol, more, classes) {
 	return item
 }
 
-const playAlbum = ({ id, title }) => enqueue([{ albumId: id }], "now", title)
+const playAlbum = ({ id, title }) => play([{ albumId: id }], title)
 
 export const albumCard = {
 	verb: "Play",
@@ -108,7 +108,7 @@ const itemsOf = ({ id, name }) => [id ? { radioId: id } : { inputId: name }]
 /** Places of things that have a page. The others play. */
 const pageOf = ({ kind, id }) => ["album", "artist", "playlist"].includes(kind) && `#/library/${kind}/${encodeURIComponent(id)}`
 const kinds = { artist: "Artist", radio: "Station", playlist: "Playlist", input: "Input" }
-const playThing = ({ kind, id, title }) => enqueue([{ [`${kind}Id`]: id }], "now", title)
+const playThing = ({ kind, id, title }) => play([{ [`${kind}Id`]: id }], title)
 
 /** A favourite, or what was played lately: one tap on its button plays it. */
 export const thingCard = {
@@ -121,7 +121,7 @@ export const thingCard = {
 /** A radio station, or an input such as a turntable, which has no id. */
 export const radioCard = {
 	verb: "More for",
-	create: () => tile("button.station", "", (shown) => enqueue(itemsOf(shown), "now", shown.name), "more", (shown, anchor) =>
+	create: () => tile("button.station", "", (shown) => play(itemsOf(shown), shown.name), "more", (shown, anchor) =>
 		playMenu(anchor, itemsOf(shown), shown.name, shown.id && forHousehold(null, drop(`/library/radios/${shown.id}`))), ".corner"),
 	show: ({ artwork, name, uri, kind, onSound, isHeard }) => ({ artwork, title: name, symbol: uri ? "radio" : "wave",
 		below: uri ? host(uri) : isHeard ? "Sounds now" : onSound ? `Plays by itself in ${onSound}` : kind === "card" ? "Sound card" : "Other program" }),
@@ -141,7 +141,7 @@ export function addRadio() {
 
 const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
 
-export const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => enqueue(items, "now", name), ".primary"),
+export const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => play(items, name), ".primary"),
 	textButton(null, "Play next", () => enqueue(items, "next", name)), textButton("plus", "Add", () => enqueue(items, "end", name)),
 	keyOf(items) && heart(keyOf(items), name))
 
@@ -150,7 +150,7 @@ export const pageHead = (kind, title, byline, text, artwork, items) => h(`header
 
 /** A track in its album. A tap plays the album from here on. */
 export const trackRow = (track, { tracks, index, ...more }) => row(track.title, [{ trackId: track.id }], { ...more, time: track.durationS, hasVideo: track.hasVideo,
-	start: () => enqueue(tracks.slice(index).map((other) => ({ trackId: other.id })), "now", track.title) })
+	start: () => play(tracks.slice(index).map((other) => ({ trackId: other.id })), track.title) })
 
 /** A track of a search or a playlist. A playlist's entry has its track's id, or an address. */
 export const looseTrack = (track) => row(track.title, [track.uri && !track.trackId ? { uri: track.uri } : { trackId: track.trackId ?? track.id }],
@@ -159,7 +159,7 @@ export const looseTrack = (track) => row(track.title, [track.uri && !track.track
 export const playlistRow = ({ id, name, trackCount }) => row(name, [{ playlistId: id }], { symbol: "queue", below: count(trackCount, "track"), href: `#/library/playlist/${id}`,
 	more: forHousehold(null, drop(`/library/playlists/${id}`)) })
 
-export function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => enqueue(items, "now", title) }) {
+export function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => play(items, title) }) {
 	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork, 300, title), symbol && icon(symbol),
 		h("span.two", h("span.entry-title", title), below && h("span.dim", below)), hasVideo && icon("video"), time != null && h("time", clock(time))]
 	return h("li.row", href ? h("a.row-main", { href }, inner) : h("button.row-main", { onclick: start }, inner),
