@@ -357,6 +357,48 @@ class Queue(RealTest):
             if names != ("Clear",):
                 self.assertGreaterEqual(self.place(self.now(), state), place - 0.2, "the music began again")
 
+    def test_a_shuffle_is_left_and_an_edit_is_undone_after_a_kill(self):
+        page = self.open("now", PHONE)
+
+        def order():
+            return [entry["id"] for entry in house.api("GET", f"/groups/{self.group_id}/queue")["entries"]]
+
+        def restart():
+            house.stop()
+            house.start()
+            expect(page.locator("#link")).to_be_hidden(timeout=15000)
+
+        before = order()
+        page.locator("#now").get_by_role("button", name="Shuffle the queue").click()
+        self.until(page, lambda: order() != before, "shuffled")
+        shuffled = order()
+        restart()
+        self.assertEqual(order(), shuffled)
+        page.locator("#now").get_by_role("button", name="Shuffled: bring back the order").click()
+        self.until(page, lambda: order() == before, "the order as before")
+        restart()
+        page.goto(f"{house.address}#/queue")
+        page.locator("#queue").get_by_role("button", name=re.compile("^Undo: unshuffled")).click()
+        self.until(page, lambda: order() == shuffled, "undone")
+        self.until_house(lambda group: group["state"] == "playing" and group["queue"]["isShuffled"])
+
+    def test_a_song_plays_at_once_and_the_queue_goes_on_behind_it(self):
+        page = self.open("library/albums")
+        entries = house.api("GET", f"/groups/{self.group_id}/queue")["entries"]
+        index = self.now()["queue"]["index"]
+        page.locator("#library .tile a").nth(3).click()
+        row = page.locator("#library .row").last
+        title = row.locator(".entry-title").text_content()
+        row.get_by_role("button").first.click()
+        self.until_house(lambda group: group["state"] == "playing" and group["item"]["title"] == title)
+        after = house.api("GET", f"/groups/{self.group_id}/queue")["entries"]
+        known = {entry["id"] for entry in entries}
+        self.assertEqual([entry["id"] for entry in after if entry["id"] in known], [entry["id"] for entry in entries])
+        self.assertEqual(after[index + 1]["title"], title)
+        page.locator("#toasts").get_by_role("button", name="Undo").click()
+        self.until(page, lambda: house.api("GET", f"/groups/{self.group_id}/queue")["entries"] == entries, "as before")
+        self.until_house(lambda group: group["state"] == "playing" and group["item"]["entryId"] == entries[index]["id"])
+
     def test_an_album_that_is_added_can_be_saved_as_a_playlist(self):
         page = self.open("queue")
         page.get_by_role("button", name="Save, shuffle, clear").click()
