@@ -156,8 +156,9 @@ struct ClipTrack: ~Copyable {
     _ = cursor.schedule(
       Anchor(mediaTime: clip.from, groupTime: clip.begins, rate: .playing))
     _ = cursor.schedule(Anchor(mediaTime: clip.until, groupTime: clip.ends, rate: .paused))
-    clip.begins = max(clip.begins, now)
-    clip.ends = max(clip.ends, clip.begins)
+    // Not by `max`: of a type of another module, it could allocate.
+    if clip.begins < now { clip.begins = now }
+    if clip.ends < clip.begins { clip.ends = clip.begins }
     current = clip
   }
 
