@@ -50,6 +50,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var version: String
     /// Why nothing can be kept: no edit is done until it can be again.
     package var diskProblem: String?
+    /// Seconds by which its time, that of alarms, is ahead of UTC now.
+    package var zoneOffsetS: Int64 = 0
     package private(set) var settings = SettingRanges()
 
     package init(id: String, name: String, version: String) {

@@ -37,8 +37,8 @@ package struct AlarmBook {
   private var lead: Nanoseconds
   /// The lead by which times were reckoned.
   private var plannedLead: Nanoseconds
-  /// Seconds of the zone when it was looked up last.
-  private var zoneOffset: Int64
+  /// Seconds by which the zone was ahead of UTC when it was looked up last.
+  package private(set) var zoneOffset: Int64
   private var nextLook: LocalTime
   private var entries: [Entry] = []
   /// The number of the newest alarm: no identity is used twice.

@@ -12,6 +12,7 @@ extension HouseSession {
     var server = HouseState.Server(
       id: configuration.id, name: configuration.name, version: configuration.version)
     server.diskProblem = disk.problem
+    server.zoneOffsetS = alarms.book.zoneOffset
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,
       groups: plan.groups.filter { !$0.isAbandoned }.compactMap { group in
