@@ -21,6 +21,9 @@ static const unsigned char access_js[] = {
 static const unsigned char actions_js[] = {
 #embed "web/actions.js"
 };
+static const unsigned char alarms_js[] = {
+#embed "web/alarms.js"
+};
 static const unsigned char api_js[] = {
 #embed "web/api.js"
 };
@@ -121,6 +124,7 @@ static const struct page_file files[] = {
     FILE_NAMED("index.html", HTML, index_html),
     FILE_NAMED("access.js", JS, access_js),
     FILE_NAMED("actions.js", JS, actions_js),
+    FILE_NAMED("alarms.js", JS, alarms_js),
     FILE_NAMED("api.js", JS, api_js),
     FILE_NAMED("app.js", JS, app_js),
     FILE_NAMED("base.css", CSS, base_css),

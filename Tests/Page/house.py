@@ -8,6 +8,7 @@ import random
 import threading
 import time
 
+import alarms
 import catalogue
 
 
@@ -57,8 +58,9 @@ class House:
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.favourites, self.plays = [], []
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
-        self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "settings": SETTINGS}
+        self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "settings": SETTINGS}
         self.points, self.marks, self.noise, self.waiting = {}, [], {}, {}
+        self.alarms = alarms.Alarms(self)
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()
 
@@ -81,6 +83,9 @@ class House:
             self.plays = [("track", "t12-3", 600), ("radio", "s0", 4000), ("track", "t30-1", 90000), ("track", "t30-0", 90300), ("input", "Turntable", 180000)]
         if scene in ("silent", "first"):
             return
+        self.alarms.add({"time": "06:45", "name": "School", "days": alarms.DAYS[:5], "roomIds": [room_id("Bedroom"), room_id("Bathroom")],
+                         "items": [{"radioId": "s1"}], "riseS": 300})
+        self.alarms.add({"time": "09:30", "days": ["sat", "sun"], "roomIds": [room_id("Kitchen")], "items": [{"albumId": "a12"}], "isOn": False})
         first = self.add_group([room_id("Kitchen"), room_id("Bathroom")], None)
         second = self.add_group([room_id("Living room"), room_id("Bedroom")], None)
         items = [{"albumId": "a12"}, {"albumId": "a30"}, {"albumId": "a7"}]
@@ -111,7 +116,7 @@ class House:
 
     # Changes
 
-    def announce(self, groups=(), rooms=(), removed_groups=(), library=False, server=False):
+    def announce(self, groups=(), rooms=(), removed_groups=(), library=False, server=False, alarms=False):
         self.revision += 1
         change = {"revision": self.revision, "nowMs": now_ms(), "groups": [self.group(g) for g in groups if g in self.groups],
                   "rooms": [self.rooms[r] for r in rooms], "removedGroups": list(removed_groups), "removedRooms": []}
@@ -119,6 +124,8 @@ class House:
             change["library"] = self.library
         if server:
             change["server"] = self.server
+        if alarms:
+            change["alarms"] = self.alarms.all()
         self.ring = (self.ring + [copy.deepcopy(change)])[-1000:]
         self._send("change", change, self.revision)
 
@@ -158,7 +165,7 @@ class House:
 
     def state(self):
         return {"revision": self.revision, "nowMs": now_ms(), "server": self.server,
-                "groups": [self.group(g) for g in self.groups], "rooms": list(self.rooms.values()), "inputs": self.inputs, "library": self.library}
+                "groups": [self.group(g) for g in self.groups], "rooms": list(self.rooms.values()), "inputs": self.inputs, "alarms": self.alarms.all(), "library": self.library}
 
     def group(self, key):
         group = copy.deepcopy(self.groups[key])

@@ -279,6 +279,34 @@ def _(house, query, body):
     return 200, {"said": f"{', '.join(names)}: announced {body.get('text', 'the chime')}"}
 
 
+def told(house, status, answer):
+    house.announce(alarms=True)
+    return status, answer
+
+
+@route("POST", "/alarms")
+def _(house, query, body):
+    return told(house, 201, house.alarms.add(body))
+
+
+@route("PATCH", "/alarms/{key}")
+def _(house, query, body, key):
+    if not house.alarms.find(key):
+        raise Refusal(404, "There is no such alarm any more; see the list of alarms.")
+    return told(house, 200, house.alarms.change(key, body))
+
+
+@route("DELETE", "/alarms/{key}")
+def _(house, query, body, key):
+    house.alarms.list.remove(house.alarms.find(key))
+    return told(house, 204, None)
+
+
+@route("POST", "/alarms/{key}/(?P<verb>stop|snooze)")
+def _(house, query, body, key, verb):
+    return told(house, 200, house.alarms.end(house.alarms.find(key), verb == "snooze"))
+
+
 @route("GET", "/library/albums")
 def _(house, query, body):
     albums = catalogue.SORTED[query.get("sort", "artist")][:house.library["albumCount"]]
@@ -477,6 +505,13 @@ def _(house, query, body, key):
         group["item"].update(body["item"])
     house.announce([key])
     return 200, house.group(key)
+
+
+@route("POST", "/mock/alarm/{key}")
+def _(house, query, body, key):
+    """Time has come: an alarm rings, or its rooms hold its music."""
+    house.alarms.find(key).update(body)
+    return told(house, 200, None)
 
 
 @route("POST", "/mock/server")

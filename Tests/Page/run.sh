@@ -23,6 +23,7 @@ python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
 python3 test_page.py
 python3 test_use.py
 python3 test_home.py
+python3 test_alarms.py
 python3 test_real.py
 unshare -m -n python3 ../API/far.py
 unshare -m -n python3 test_access.py

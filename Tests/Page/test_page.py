@@ -22,7 +22,7 @@ from browser import LAPTOP, PHONE, TABLET
 
 BASE = None
 FILES = support.HERE.parents[1] / "Sources/Page/web"
-VIEWS = ["now", "queue", "library", "rooms", "sync", "library/albums", "library/artist/r3", "library/tracks", "library/genres", "library/years", "library/history"]
+VIEWS = ["now", "queue", "library", "rooms", "sync", "library/albums", "library/artist/r3", "library/tracks", "library/genres", "library/years", "library/history", "alarms"]
 
 
 def setUpModule():

@@ -30,6 +30,7 @@ export const store = {
 	groups: new Map(),
 	rooms: new Map(),
 	inputs: [],
+	alarms: [],
 	guesses: [],
 	skewMs: -Infinity,
 	listeners: new Set(),
@@ -56,6 +57,7 @@ export const store = {
 		for (const id of change.removedRooms ?? []) this.rooms.delete(id)
 		this.server = change.server ?? this.server
 		this.inputs = change.inputs ?? this.inputs
+		this.alarms = change.alarms ?? this.alarms
 		this.library = change.library ?? this.library
 		this.revision = change.revision
 		this.guesses = this.guesses.filter((guess) => !(guess.revision <= this.revision))
@@ -80,6 +82,10 @@ export const store = {
 	},
 	allRooms() {
 		return [...this.rooms.keys()].map((id) => this.room(id)).sort((a, b) => a.name.localeCompare(b.name))
+	},
+	/** In the order of their times. */
+	allAlarms() {
+		return this.alarms.map((alarm) => this.believed("alarms", alarm)).sort((a, b) => a.time.localeCompare(b.time))
 	},
 	roomsOf(group) {
 		return group.roomIds.map((id) => this.room(id)).filter(Boolean)

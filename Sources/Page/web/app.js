@@ -1,6 +1,7 @@
 // Builds the page from its views, the address, the state that came with it, and the stream of changes.
 
 import { enter } from "./access.js"
+import { buildAlarms, drawAlarms } from "./alarms.js"
 import { chooseGroup, currentGroup, isRunning } from "./actions.js"
 import { get, store } from "./api.js"
 import { attribute, bars, cover, h, icon, keyed, lines, setCover, setText } from "./dom.js"
@@ -16,7 +17,7 @@ import { buildSync, drawSync, openSync, watchRooms } from "./sync.js"
 
 const root = document.documentElement
 const groups = document.getElementById("groups")
-const symbols = { now: "disc", queue: "queue", library: "library", rooms: "speaker", sync: "wave" }
+const symbols = { now: "disc", queue: "queue", library: "library", rooms: "speaker", alarms: "alarm", sync: "wave" }
 const views = Object.keys(symbols)
 
 function show() {
@@ -29,6 +30,7 @@ function show() {
 	if (view === "queue") root.classList.remove("queue-closed")
 	if (view === "library") openLibrary()
 	if (view === "sync") openSync()
+	if (view === "alarms") drawAlarms()
 	drawEntries()
 }
 
@@ -48,6 +50,7 @@ function draw() {
 	drawLibrary()
 	drawFavourites()
 	drawRooms()
+	drawAlarms()
 	watchRooms()
 	drawSync()
 }
@@ -71,7 +74,7 @@ function start() {
 	// After reloading, an unpaired browser sees the PIN field.
 	document.addEventListener("tutti:login", () => location.reload())
 	for (const view of views) groups.before(h("a", { href: `#/${view}` }, icon(symbols[view]), h("span", view[0].toUpperCase() + view.slice(1))))
-	for (const build of [buildNow, buildQueue, buildRooms, buildLibrary, buildSync, listenToKeys]) build()
+	for (const build of [buildNow, buildQueue, buildRooms, buildAlarms, buildLibrary, buildSync, listenToKeys]) build()
 	store.listeners.add(draw)
 	window.addEventListener("hashchange", show)
 	const first = document.getElementById("state").textContent.trim()

@@ -5,7 +5,7 @@ import { get, request } from "./api.js"
 import { count, dotted, h, icon, iconButton, keyed, lines, setText, svg, textButton } from "./dom.js"
 import { ask, menu, sheet, toast } from "./overlay.js"
 
-export const devicesButton = () => !isGuest() && textButton("phone", "Devices", () => devices())
+export const devicesButton = () => !isGuest() && textButton("phone", "Devices", () => devices(), ".soft.slim")
 
 const when = (days) => (days ? (days === 1 ? "yesterday" : `${count(days, "day")} ago`) : "today")
 

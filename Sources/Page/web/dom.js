@@ -136,7 +136,7 @@ export function clock(seconds) {
 export function span(seconds) {
 	const minutes = Math.round(seconds / 60)
 	if (minutes < 1) return `${Math.max(1, Math.round(seconds))} s`
-	return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+	return [minutes >= 60 && `${Math.floor(minutes / 60)} h`, minutes % 60 && `${minutes % 60} min`].filter(Boolean).join(" ")
 }
 
 /** 12 → "12 tracks"; 1 → "1 track". */

@@ -37,9 +37,9 @@ export function menu(anchor, title, items) {
 		const [symbol, text, run, kind] = item
 		dialog.append(textButton(symbol, text, () => { dialog.close(); run(); }, kind ? `.${kind}` : ""))
 	}
+	const buttons = [...dialog.querySelectorAll("button")]
 	show(dialog)
 	if (innerWidth >= 700) place(dialog, anchor.getBoundingClientRect())
-	const buttons = [...dialog.querySelectorAll("button")]
 	buttons[0].focus()
 	dialog.addEventListener("keydown", (event) => {
 		const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -52,8 +52,9 @@ function show(dialog) {
 	open.push(dialog)
 	if (!history.state?.isOpen) history.pushState({ isOpen: true }, "")
 	dialog.addEventListener("close", () => {
-		dialog.remove()
 		open.splice(open.indexOf(dialog), 1)
+		lift()
+		dialog.remove()
 		if (open.length || !history.state?.isOpen) return
 		leaving = new Promise((done) => addEventListener("popstate", done, { once: true }))
 		history.back()
@@ -63,6 +64,16 @@ function show(dialog) {
 	dialog.addEventListener("pointerdown", (event) => (beganOutside = event.target === dialog))
 	dialog.addEventListener("click", (event) => beganOutside && event.target === dialog && dialog.close())
 	dialog.showModal()
+	lift()
+}
+
+/** Messages and alarms that ring. They are in the newest dialog, because nothing below it can be tapped, and shown again to be above it. */
+const float = document.getElementById("float")
+export function lift() {
+	if (float.matches(":popover-open")) float.hidePopover()
+	const place = open.at(-1) ?? document.body
+	if (float.parentElement !== place) place.append(float)
+	if (float.querySelector("section, .toast")) float.showPopover()
 }
 
 function place(dialog, from) {
@@ -71,14 +82,13 @@ function place(dialog, from) {
 	dialog.style.top = `${from.bottom + height < innerHeight - 12 ? from.bottom + 4 : Math.max(8, from.top - height - 4)}px`
 }
 
-/** Shows a short message in place of the last one. `undo` adds a button. As a popover it is above dialogs, too. */
+/** Shows a short message in place of the last one. `undo` adds a button. */
 export function toast(text, { isError = false, undo } = {}) {
 	const box = document.getElementById("toasts")
 	const message = h("div.toast", isError && icon("warn"), h("span", text))
 	if (undo) message.append(h("button", { onclick: () => { message.remove(); undo(); } }, "Undo"))
 	box.replaceChildren(message)
-	box.hidePopover()
-	box.showPopover()
+	lift()
 	setTimeout(() => message.remove(), undo || isError ? 8000 : 3000)
 }
 

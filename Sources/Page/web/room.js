@@ -20,7 +20,7 @@ export function pair(room) {
 }
 
 /** A slider between buttons − and +, with its title and value above. */
-function stepper(title, { min, max, format, send, hint, kind }) {
+export function stepper(title, { min, max, format, send, hint, kind }) {
 	const text = h("output")
 	const oninput = (value) => {
 		setText(text, format(value))

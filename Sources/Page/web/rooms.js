@@ -137,7 +137,7 @@ function groupMenu(anchor, group) {
 function announce() {
 	sheet("Announce", (body, close) => {
 		const text = h("input", { placeholder: "Dinner is ready", "aria-label": "Words", maxlength: 1000, autofocus: true, autocomplete: "off" })
-		const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired).map((room) => pick(room, "", null, true))
+		const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired).map((room) => pick(room, isOut(room) ? stateText(room) : "", null, !isOut(room)))
 		const chime = pick({ name: "With a chime" }, "", null, true)
 		const isOn = (row) => row.querySelector("input").checked
 		const onsubmit = async (event) => {
@@ -148,7 +148,7 @@ function announce() {
 			close()
 			toast(done.said)
 		}
-		body.append(h("form.ask", { onsubmit }, text, chime, h("hr"), rooms, h("button.primary", { type: "submit" }, "Announce")))
+		body.append(h("form.ask", { onsubmit }, text, h("div", chime, h("hr"), rooms), h("div.foot", h("button.primary", { type: "submit" }, "Announce"))))
 	})
 }
 

@@ -16,7 +16,7 @@ export const isSettable = (group) => store.roomsOf(group ?? { roomIds: [] }).som
 /** The distance that sound travels in this time: 1 cm in 29 µs. */
 export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))} mm` : `${Math.round(us * 0.0343)} cm`)
 
-const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { timeStyle: "short" })
 
 const outdated = "needs an update"
 const other = (room) => room.reason?.holder ?? "Another sender"
