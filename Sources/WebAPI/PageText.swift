@@ -1,8 +1,19 @@
-/// A text of the page as it is served: without indentation, empty lines, and lines that hold only a comment.
+/// A text of the page as it is served: without indentation, empty lines, and lines that hold only a comment; a style sheet
+/// also without spaces beside its marks.
 ///
 /// This is no parser. It relies on rules that a test checks in the files of `Sources/Page/web`: a comment that begins a line
-/// ends with it, and no string goes over the end of a line.
+/// ends with it, no string goes over the end of a line, and no string of a style sheet has a mark and a space.
 enum PageText {
+  static func served(style bytes: [UInt8]) -> [UInt8] {
+    let text = served(bytes)
+    return text.indices.compactMap { index in
+      guard text[index] == space, index > 0, index + 1 < text.count else { return text[index] }
+      // A space before a colon has a meaning: it is between an element and one within it.
+      let isIdle = "{};:,".utf8.contains(text[index - 1]) || "{}".utf8.contains(text[index + 1])
+      return isIdle ? nil : space
+    }
+  }
+
   static func served(_ bytes: [UInt8]) -> [UInt8] {
     let lines = bytes.split(separator: UInt8(ascii: "\n")).map { $0.drop { tab == $0 } }
     return Array(lines.filter { !$0.isEmpty && !isComment($0) }.joined(separator: [newline]))
@@ -10,6 +21,7 @@ enum PageText {
   }
 
   private static let tab = UInt8(ascii: "\t")
+  private static let space = UInt8(ascii: " ")
   private static let newline = UInt8(ascii: "\n")
 
   private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {

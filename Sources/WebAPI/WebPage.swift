@@ -33,9 +33,11 @@ package struct WebPage: Sendable {
       guard let file = page_file_at(index)?.pointee, let name = file.name, let type = file.type
       else { continue }
       let bytes = Self.bytes(file.bytes, file.size)
-      let isText = String(cString: type).hasPrefix("text/")
-      files[String(cString: name)] = File(
-        isText ? PageText.served(bytes) : bytes, type: String(cString: type))
+      let kind = String(cString: type)
+      let served =
+        kind.hasPrefix("text/css")
+        ? PageText.served(style: bytes) : kind.hasPrefix("text/") ? PageText.served(bytes) : bytes
+      files[String(cString: name)] = File(served, type: kind)
     }
     parts = Self.split(String(decoding: files["index.html"]?.bytes ?? [], as: UTF8.self))
     assets = files
