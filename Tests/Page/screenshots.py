@@ -10,7 +10,7 @@ import pathlib
 import browser as support
 from browser import LAPTOP, PHONE, TABLET
 
-VIEWS = {"now": "now", "queue": "queue", "library": "library", "rooms": "rooms", "sync": "sync"}
+VIEWS = {"now": "now", "queue": "queue", "library": "library", "rooms": "rooms", "alarms": "alarms", "sync": "sync"}
 MORE = {"albums": "library/albums", "album": "library/album/a12", "bare-album": "library/album/a40", "artist": "library/artist/r3", "tracks": "library/tracks",
         "genres": "library/genres", "years": "library/years", "history": "library/history", "folders": "library/folders", "radio": "library/radio",
         "search": "library/search/amber"}
@@ -20,6 +20,12 @@ LANDSCAPE = (844, 390)
 def taken(page, folder, name):
     page.wait_for_timeout(900)
     page.screenshot(path=folder / f"{name}.png")
+
+
+def closed(page):
+    """Closes a sheet. The page then goes a step back by itself."""
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !history.state?.isOpen")
 
 
 def main():
@@ -52,10 +58,16 @@ def shoot(browser, server, folder, scheme, size):
         page.goto(f"{server.address}#/{view}")
         taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
     page.goto(f"{server.address}#/rooms")
-    for name, button in [("room", "More for Kitchen"), ("members", "Add or remove rooms"), ("group-menu", "More for this group")]:
+    for name, button in [("room", "More for Kitchen"), ("members", "Add or remove rooms"), ("group-menu", "More for this group"), ("announce", "Announce")]:
         page.get_by_role("button", name=button).first.click()
         taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
-        page.keyboard.press("Escape")
+        closed(page)
+    page.goto(f"{server.address}#/alarms")
+    page.get_by_role("button", name="New alarm").first.click()
+    taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-alarm")
+    closed(page)
+    if not server.isReal:
+        rings(page, server, lambda name: taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}"))
     page.goto(f"{server.address}#/now")
     for name, label in [("sound", "Sound and sleep timer"), ("truth", "±")]:
         button = page.get_by_role("button", name=label).first
@@ -64,8 +76,22 @@ def shoot(browser, server, folder, scheme, size):
             continue
         button.click()
         taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
-        page.keyboard.press("Escape")
+        closed(page)
     context.close()
+
+
+def rings(page, server, take):
+    """An alarm rings in each view, and above a sheet."""
+    turn = lambda state: page.request.post(f"{server.address}api/v1/mock/alarm/a1", data={"state": state})
+    turn("ringing")
+    for name, view in VIEWS.items():
+        page.goto(f"{server.address}#/{view}")
+        take(f"rings-{name}")
+    page.goto(f"{server.address}#/rooms")
+    page.get_by_role("button", name="Announce").click()
+    take("rings-sheet")
+    closed(page)
+    turn("waiting")
 
 
 def lost(browser, folder):

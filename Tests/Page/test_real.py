@@ -7,6 +7,7 @@
 import re
 import shutil
 import sys
+import time
 import unittest
 
 from playwright.sync_api import expect
@@ -257,6 +258,43 @@ class Rooms(RealTest):
         page.get_by_role("button", name="Left", exact=True).click()
         page.get_by_role("button", name="Mute", exact=True).click()
         house.wait(lambda state: any((room.get("delayMs"), room.get("channels"), room.get("muted")) == (1, "left", True) for room in state["rooms"]))
+
+
+class Alarms(RealTest):
+    def test_an_alarm_that_is_set_on_the_page_rings_is_snoozed_and_stopped_and_the_music_goes_on(self):
+        page = self.open("alarms", PHONE, locale="en-GB")
+        page.get_by_role("button", name="New alarm").first.click()
+        sheet = page.get_by_role("dialog")
+        # The next minute that is at least five seconds ahead.
+        at = (int(time.time() + 5) // 60 + 1) * 60
+        sheet.get_by_label("Time", exact=True).fill(time.strftime("%H:%M", time.localtime(at)))
+        for name in ["Bathroom", "Terrace"]:
+            sheet.locator(".pick").get_by_text(name, exact=True).click()
+        sheet.get_by_role("button", name="Save").click()
+        expect(page.locator("#toasts")).to_contain_text(re.compile("^Rings .*, in "))
+        alarm = house.state()["alarms"][0]
+        self.addCleanup(house.api, "DELETE", f"/alarms/{alarm['id']}")
+        self.assertEqual({next(room["name"] for room in house.state()["rooms"] if room["id"] == id) for id in alarm["roomIds"]}, {"Kitchen", "Terrace"})
+        house.api("PATCH", f"/alarms/{alarm['id']}", {"snoozeS": 60, "volume": 80})
+        ring = page.get_by_role("alert").filter(has=page.get_by_role("button", name="Stop"))
+        before = house.rooms["Terrace"].heard()
+        expect(ring).to_be_visible(timeout=75000)
+        self.assertLess(abs(time.time() - at), 1.5)
+        house.wait(lambda state: house.rooms["Terrace"].loudest(since=before) > 1000)
+        page.goto(f"{house.address}#/now")
+        ring.get_by_role("button", name="Snooze 1 min").tap()
+        snoozed = time.time()
+        expect(ring).to_have_count(0)
+        house.wait(lambda state: state["alarms"][0]["state"] == "snoozed" and all(room["state"] == "free" for room in state["rooms"] if room["name"] == "Terrace"))
+        quiet = house.rooms["Terrace"].heard()
+        expect(ring).to_be_visible(timeout=75000)
+        self.assertLess(abs(time.time() - snoozed - 60), 2)
+        house.wait(lambda state: house.rooms["Terrace"].loudest(since=quiet) > 1000)
+        ring.get_by_role("button", name="Stop").tap()
+        house.wait(lambda state: not state["alarms"][0]["isOn"] and {room["name"]: room["state"] for room in state["rooms"] if room["name"] in house.names}
+                   == {"Kitchen": "playing", "Bathroom": "playing", "Terrace": "free"})
+        # As loud as before: 100 is the volume with which a room starts.
+        self.assertEqual({name: house.room(name)["volume"] for name in house.names}, {"Kitchen": 50, "Bathroom": 50, "Terrace": 100})
 
 
 class Pairing(RealTest):

@@ -393,7 +393,7 @@ class Away(UseTest):
         self.open_room(page, "Kitchen").get_by_role("button", name="Close").click()
         expect(page.get_by_role("dialog")).to_have_count(0)
         # The page itself goes back a step, too. The browser takes two steps at a time for one.
-        page.wait_for_function("!history.state?.isOpen")
+        page.wait_for_function("() => !history.state?.isOpen")
         page.go_back()
         expect(page.locator("#now")).to_be_visible()
 
