@@ -184,8 +184,8 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
 
     @property
     def shuffle(self) -> bool | None:
-        """Whether the list is in a random order; unknown where the household does not say."""
-        return self.group.get("shuffled")
+        """True if the queue is in a random order that can be left; unknown without a queue."""
+        return self.group.get("queue", {}).get("isShuffled")
 
     @property
     def source_list(self) -> list[str]:
@@ -257,9 +257,9 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
         await self._change_group({"repeat": repeat.value})
 
     async def async_set_shuffle(self, shuffle: bool) -> None:
-        """Bring what follows into a random order, or back."""
-        order = "shuffle" if shuffle else "undo"
-        if shuffle or self.group.get("queue", {}).get("canUndo", "").startswith("shuffled"):
+        """Bring what follows into a random order, or all into the order as before."""
+        if shuffle or self.shuffle:
+            order = "shuffle" if shuffle else "unshuffle"
             await self.coordinator.order("POST", f"groups/{self._group_id()}/queue/{order}")
 
     async def async_clear_playlist(self) -> None:
@@ -348,12 +348,12 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
                 place = "end"
             case MediaPlayerEnqueue.REPLACE:
                 place = "now"
+            case MediaPlayerEnqueue.PLAY:
+                place = "nowAndKeep"
             case _:
                 place = "next"
         queue = f"groups/{group}/queue"
-        done = await self.coordinator.order("POST", queue, {"items": [found], "at": place})
-        if enqueue == MediaPlayerEnqueue.PLAY and done.get("added"):
-            await self.coordinator.order("POST", f"{queue}/{done['added'][0]}/play")
+        await self.coordinator.order("POST", queue, {"items": [found], "at": place})
 
     async def async_browse_media(
         self, media_content_type: str | None = None, media_content_id: str | None = None
