@@ -66,6 +66,7 @@ let package = Package(
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("House", ["Clock", "WireProtocol", "Sender"]),
     core("PlaylistFormats", ["Sender"]),
+    core("MPDProtocol"),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
 
@@ -97,6 +98,13 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]),
+
+    adapter(
+      "MPDServer",
+      [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]),
 
     // C made callable.
@@ -166,6 +174,12 @@ let package = Package(
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
 
+    // The same for clients of MPD.
+    .target(
+      name: "MPD",
+      dependencies: ["Sender", "House", "Service", "MPDProtocol", "MPDServer"],
+      path: "Sources/MPD", swiftSettings: strict),
+
     // The music in a household's folders, found by its tags.
     .target(
       name: "Library",
@@ -198,7 +212,7 @@ let package = Package(
         "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "House", "Driver", "Service",
         "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
-        "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
+        "MPD", "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict),
     .executableTarget(
@@ -271,6 +285,13 @@ let package = Package(
     tests(
       "ALSAOutputTests",
       ["ALSAOutput", "Output", "OutputTestSupport", "Receiver", "Audio", "Clock", "TestSupport"]),
+    tests("MPDProtocolTests", ["MPDProtocol", "Clock", "TestSupport"]),
+    tests(
+      "MPDTests",
+      [
+        "MPD", "MPDProtocol", "MPDServer", "WebTestSupport", "House", "Service", "Sender", "Clock",
+        "TestSupport",
+      ]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
     tests("QRCodeTests", ["QRCode"]),
     tests("ArchitectureTests", []),

@@ -80,7 +80,10 @@ package enum Order: Codable, Hashable, Sendable {
     case nowAndKeep
     /// After what sounds.
     case next
+    /// An empty list begins with the first of them.
     case end
+    /// At the end, and an empty list waits for its user.
+    case waiting
     /// Before this entry.
     case before(Int)
     /// So that the first of them gets this number in the list, from 1.

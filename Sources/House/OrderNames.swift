@@ -82,7 +82,7 @@ extension Order.Place {
     by names: some OrderNames, in group: String
   ) throws(Refusal) -> Order.Place {
     switch self {
-    case .now, .nowAndKeep, .next, .end, .number: self
+    case .now, .nowAndKeep, .next, .end, .waiting, .number: self
     case .before(let number): .before(try names.entry(number, in: group))
     }
   }

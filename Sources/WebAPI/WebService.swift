@@ -105,6 +105,10 @@ package struct NoLibrary: LibraryControl {
     throw none
   }
   package func scan() throws(Refusal) { throw none }
+  package func songs<Value: Sendable>(
+    _ query: SongQuery, into start: Value,
+    _ body: @escaping @Sendable (inout Value, LibrarySong) -> Void
+  ) throws(Refusal) -> Value { start }
   package func artwork(_ hash: String, size: Int) throws(Refusal) -> ServableFile {
     throw none
   }

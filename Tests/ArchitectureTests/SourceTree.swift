@@ -42,6 +42,7 @@ enum SourceTree {
 
   static let core = [
     "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "House", "PlaylistFormats",
+    "MPDProtocol",
     "Receiver",
     "Simulation",
   ]

@@ -314,6 +314,10 @@ struct Daemon: Sendable {
 
   /// Returns once the daemon answers.
   init(in folder: TemporaryFolder, _ arguments: String...) throws {
+    try self.init(in: folder, arguments: arguments)
+  }
+
+  init(in folder: TemporaryFolder, arguments: [String]) throws {
     directory = folder.file("daemon")
     let none = try folder.write([], to: "empty.conf")
     program = try Program(

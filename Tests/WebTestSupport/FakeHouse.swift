@@ -327,7 +327,7 @@ package actor FakeHouse: HouseControl {
     of place: Order.Place, in queue: Queue
   ) throws(Refusal) -> Int {
     switch place {
-    case .now, .end: queue.entries.count
+    case .now, .end, .waiting: queue.entries.count
     case .next, .nowAndKeep: min(1, queue.entries.count)
     case .before(let id): try self.place(of: id, in: queue)
     case .number(let number): min(number - 1, queue.entries.count)

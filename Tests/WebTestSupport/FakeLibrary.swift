@@ -23,6 +23,39 @@ package actor FakeLibrary: LibraryControl {
 
   private static let album = Album(id: "a1", title: "Pastel Blues", trackCount: 3)
 
+  package func songs<Value: Sendable>(
+    _ query: SongQuery, into start: Value,
+    _ body: @escaping @Sendable (inout Value, LibrarySong) -> Void
+  ) throws(Refusal) -> Value {
+    var value = start
+    for track in Self.tracks {
+      let song = Self.song(track)
+      if Self.isMeant(song, by: query) { body(&value, song) }
+    }
+    return value
+  }
+
+  private static func song(_ track: Track) -> LibrarySong {
+    var song = LibrarySong(track, path: "Music/Jazz/\(track.title).flac")
+    song.track.album = album.title
+    (song.genres, song.modifiedS, song.byteCount) = (["Jazz"], 1_700_000_000, 1_000)
+    song.entry = Order.NewEntry(location: "/srv/\(song.path)")
+    song.entry?.trackId = track.id
+    return song
+  }
+
+  private static func isMeant(_ song: LibrarySong, by query: SongQuery) -> Bool {
+    switch query {
+    case .below(let path): path.isEmpty || song.path.hasPrefix(path + "/")
+    case .inside(let path): path == "Music/Jazz"
+    case .at(let path): song.path == path
+    case .tracks(let ids): ids.contains(song.track.id)
+    case .artist(let name): song.track.artist == name
+    case .album(let name): song.track.album == name
+    case .title(let name): song.track.title == name
+    }
+  }
+
   package func albums(_ query: AlbumQuery) throws(Refusal) -> AlbumPage {
     AlbumPage(count: 1, albums: query.offset == 0 ? [Self.album] : [])
   }

@@ -20,6 +20,8 @@ final class HouseSurfaces {
   let media: MediaLibrary?
   let pairing: HousePairing
   private let web: WebService
+  /// Nil unless the configuration asks for it.
+  private let mpd: HouseMPD?
   /// Keeps the history of what was played.
   private let history: Task<Void, Never>?
   /// Lets programs such as Home Assistant find the page; nil where the network cannot reach it.
@@ -55,6 +57,9 @@ final class HouseSurfaces {
       throw Failure(.unavailable, error.description)
     }
     port = web.port
+    mpd = try HouseMPD(
+      configuration, state: state, house: house, library: library, access: access,
+      isOnNetwork: configuration.isOnNetwork, report: report)
     presence =
       configuration.isOnNetwork
       ? Self.presence(name: name, id: id.hex, port: UInt16(clamping: web.port), report) : nil
@@ -80,6 +85,7 @@ final class HouseSurfaces {
   }
 
   func end() {
+    mpd?.end()
     history?.cancel()
     media?.close()
   }

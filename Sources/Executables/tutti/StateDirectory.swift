@@ -59,6 +59,8 @@ struct StateDirectory {
     }
   }
 
+  /// The numbers by which clients of MPD know rooms and groups.
+  var numbersFile: StateFile { StateFile(path: path + "/mpd") }
   /// The file that says who may use the page.
   var accessFile: StateFile { StateFile(path: path + "/access") }
 

@@ -87,9 +87,9 @@ extension HouseGroup {
     return added
   }
 
-  /// Entries that are added to an empty list begin, unless something else plays.
+  /// Entries that are added to an empty list begin, unless something else plays, or they are to wait.
   private func add(_ entries: [Entry], at place: Order.Place) throws(Refusal) -> [Int] {
-    let begins = items.isEmpty && isResting && hasRooms
+    let begins = items.isEmpty && isResting && hasRooms && place != .waiting
     let added = try insert(entries, try player.place(place, current: currentAtRest))
     if begins, let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
     undo = nil

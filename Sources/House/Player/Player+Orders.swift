@@ -108,7 +108,7 @@ extension Player {
     _ place: Order.Place, without moved: Int? = nil, current: Int? = nil
   ) throws(Refusal) -> PlaylistEdit.Place {
     switch place {
-    case .now, .end: return .end
+    case .now, .end, .waiting: return .end
     case .next, .nowAndKeep: return current.map { .after($0) } ?? .next
     case .before(let id):
       try check(id)

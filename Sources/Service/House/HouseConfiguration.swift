@@ -6,12 +6,14 @@ package import House
 package struct HouseConfiguration: Hashable, Sendable {
   /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
-    case name, port, listen, token, open, hosts, library, resume, socket, voice
+    case name, port, listen, token, open, hosts, library, resume, socket, voice, mpd
     case stateDirectory = "state-dir"
   }
 
   /// Larger than anybody writes one, in bytes.
   package static let sizeLimit = 64 << 10
+  /// The port on which clients of MPD look first.
+  private static let usualMPDPort: UInt16 = 6600
 
   /// As the rooms show it; nil is the machine's.
   package var name: String?
@@ -34,6 +36,8 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var socket: String?
   /// The command that speaks announcements: a program and its arguments.
   package var voice = ClipMaker.usualVoice
+  /// The TCP port for clients of MPD; 0 is a free one, nil is none.
+  package var mpd: UInt16?
   package var inputs: [Input] = []
 
   package init() {}
@@ -79,7 +83,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .listen: listen = []
     case .hosts: hosts = []
     case .library: library = []
-    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice: break
+    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd: break
     }
   }
 
@@ -121,6 +125,12 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .socket:
       guard value.hasPrefix("/") else { throw .invalid("socket is the whole path of a file") }
       socket = value
+    case .mpd:
+      let words: [String: UInt16?] = ["yes": Self.usualMPDPort, "no": nil]
+      guard let port = words[value] ?? UInt16(value).map(Optional.some) else {
+        throw .invalid("mpd is yes, no or a port: 0 to 65535")
+      }
+      mpd = port
     case .voice: voice = value.split(whereSeparator: \.isWhitespace).map(String.init)
     }
   }

@@ -1,7 +1,7 @@
 package import House
 
 /// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
-package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing {
+package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs {
   func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage
   func album(_ id: String) async throws(Refusal) -> AlbumContents
   func artists(offset: Int, limit: Int) async throws(Refusal) -> ArtistPage

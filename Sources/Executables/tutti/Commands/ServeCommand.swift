@@ -73,6 +73,11 @@ struct ServeCommand: ParsableCommand {
   var voice: String?
   @Option(
     help: .init(
+      "Answer clients of MPD: yes, which is port 6600, another port, or no (default: no).",
+      valueName: "port"))
+  var mpd: String?
+  @Option(
+    help: .init(
       "Folder for queues, pairings and settings (default: ~/.local/state/tutti).", valueName: "dir"),
     completion: .directory)
   var stateDir: String?
@@ -126,6 +131,7 @@ struct ServeCommand: ParsableCommand {
       (.open, [open].compactMap { $0 }),
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
       (.resume, [resume].compactMap { $0 }), (.voice, [voice].compactMap { $0 }),
+      (.mpd, [mpd].compactMap { $0 }),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
       (.stateDirectory, [stateDir].compactMap { $0 }.map(MediaPaths.absolute)),
     ]

@@ -1,0 +1,230 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// A TCP server for clients that speak in lines, on ports that come and go. It runs on a thread of its own, which runs the
+/// answers too and has a low priority, and bounds all that a client can make it store.
+package final class LineServer: Sendable {
+  package typealias Serve = @Sendable (LineConnection) async -> Void
+
+  /// Why a port cannot be had.
+  package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let isTaken: Bool
+    package let description: String
+  }
+
+  private let addresses: [String]
+  private let limits: LineServerLimits
+  private let group: MultiThreadedEventLoopGroup
+  private let pool: NIOThreadPool
+  private let arrivals: AsyncStream<LineConnection>
+  private let arrive: AsyncStream<LineConnection>.Continuation
+  private let seats = Seats()
+
+  /// - Parameter addresses: those of this machine to listen on; none means all.
+  package init(addresses: [String] = [], limits: LineServerLimits = LineServerLimits()) {
+    (self.addresses, self.limits) = (addresses, limits)
+    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    pool = NIOThreadPool(numberOfThreads: 1)
+    pool.start()
+    // As many as there may be connections, as each has a seat.
+    (arrivals, arrive) = AsyncStream.makeStream()
+    group.next().execute { setpriority(CInt(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+  }
+
+  deinit {
+    pool.shutdownGracefully { _ in }
+    group.shutdownGracefully { _ in }
+  }
+
+  /// Nice value of its thread, below the priority of the music.
+  private static let niceness: CInt = 10
+
+  /// Serves all connections until the task is cancelled.
+  ///
+  /// - Parameter work: runs alongside, on the same thread.
+  package func run(
+    beside work: @escaping @Sendable () async -> Void, serve: @escaping Serve
+  ) async {
+    await withTaskExecutorPreference(LoopExecutor(group.next())) {
+      await withDiscardingTaskGroup { tasks in
+        tasks.addTask(operation: work)
+        for await connection in arrivals {
+          tasks.addTask {
+            await withTaskCancellationHandler {
+              await serve(connection)
+              connection.close()
+            } onCancel: {
+              connection.close()
+            }
+          }
+        }
+        tasks.cancelAll()
+      }
+    }
+  }
+
+  /// Listens on a port; 0 lets the system choose.
+  package func listen(on port: Int) async throws(ListenError) -> LineListener {
+    guard (0...Int(UInt16.max)).contains(port) else {
+      throw ListenError(isTaken: false, description: "ports end at \(UInt16.max)")
+    }
+    var channels: [any Channel] = []
+    // The second address is for a machine without IPv6.
+    let wanted = addresses.isEmpty ? [("::", "0.0.0.0")] : addresses.map { ($0, $0) }
+    for (address, other) in wanted {
+      do {
+        let number = channels.first?.localAddress?.port ?? port
+        channels.append(try await bind(address, else: other, port: number))
+      } catch {
+        for channel in channels { channel.close(promise: nil) }
+        let code = (error as? IOError)?.errnoCode ?? EADDRNOTAVAIL
+        throw ListenError(
+          isTaken: code == EADDRINUSE, description: String(cString: strerror(code)))
+      }
+    }
+    return LineListener(channels)
+  }
+
+  /// Reads a part of a file on a thread that may wait for a disk; nil if there is no such file.
+  package func read(
+    _ path: String, from start: Int, count: Int
+  ) async -> (size: Int, bytes: [UInt8])? {
+    try? await pool.runIfActive {
+      // A pipe of that name would make the thread wait forever.
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      guard descriptor >= 0 else { throw Missing() }
+      defer { Glibc.close(descriptor) }
+      var facts = stat()
+      guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+        throw Missing()
+      }
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(start)))
+      }
+      return (Int(facts.st_size), bytes)
+    }
+  }
+
+  private struct Missing: Error {}
+
+  private func bind(_ address: String, else other: String, port: Int) async throws -> any Channel {
+    do {
+      return try await bind(address, port: port)
+    } catch let error as IOError where error.errnoCode != EADDRINUSE && other != address {
+      return try await bind(other, port: port)
+    }
+  }
+
+  private func bind(_ address: String, port: Int) async throws -> any Channel {
+    try await ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 128)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptPause())
+        }
+      }
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.socketOption(.so_keepalive), value: 1)
+      .childChannelOption(.socketOption(.so_sndbuf), value: LineServerLimits.socket)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { [limits, seats, arrive] channel in
+        channel.eventLoop.makeCompletedFuture {
+          let address = channel.remoteAddress?.ipAddress ?? ""
+          guard seats.take(address) else { return channel.close(promise: nil) }
+          channel.closeFuture.whenComplete { _ in seats.leave(address) }
+          let connection = LineConnection(channel, address: address, limits: limits)
+          try channel.pipeline.syncOperations.addHandler(LineHandler(connection))
+          arrive.yield(connection)
+        }
+      }
+      .bind(to: place(address, port)).get()
+  }
+
+  /// Numbers are not looked up: early at boot, before there is a network, the system's resolver does not find them.
+  private func place(_ address: String, _ port: Int) throws -> SocketAddress {
+    do {
+      return try SocketAddress(ipAddress: address, port: port)
+    } catch {
+      return try .makeAddressResolvingHost(address, port: port)
+    }
+  }
+}
+
+/// A port on which a server listens, until it is closed.
+package final class LineListener: Sendable {
+  package let port: Int
+  private let channels: [any Channel]
+
+  fileprivate init(_ channels: [any Channel]) {
+    self.channels = channels
+    port = channels.first?.localAddress?.port ?? 0
+  }
+
+  /// Clients that are connected stay so.
+  package func close() { for channel in channels { channel.close(promise: nil) } }
+}
+
+/// Counts the connections, of all clients and of each address.
+private final class Seats: Sendable {
+  private let taken = Mutex<[String: Int]>([:])
+
+  func take(_ address: String) -> Bool {
+    taken.withLock { taken in
+      guard taken.values.reduce(0, +) < LineServerLimits.connections,
+        taken[address, default: 0] < LineServerLimits.connectionsOfOneAddress
+      else { return false }
+      taken[address, default: 0] += 1
+      return true
+    }
+  }
+
+  func leave(_ address: String) {
+    taken.withLock { taken in
+      let rest = taken[address, default: 1] - 1
+      taken[address] = rest > 0 ? rest : nil
+    }
+  }
+}
+
+/// Runs tasks on the thread of an event loop, so that no other thread takes part.
+private final class LoopExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Lets the server survive a failed accept, because no descriptor is left or the client has gone: it waits a little and
+/// continues.
+private final class AcceptPause: ChannelDuplexHandler {
+  typealias InboundIn = Channel
+  typealias OutboundIn = Never
+  private static let pause = TimeAmount.milliseconds(200)
+  private var isPausing = false
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard error is IOError else { return context.fireErrorCaught(error) }
+    guard !isPausing else { return }
+    setPausing(true, context.channel)
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
+      [self, channel = context.channel] in setPausing(false, channel)
+    }
+  }
+
+  /// Pauses or resumes accepting. SwiftNIO would retry a failed read at once, and for ever; it forgets the socket only
+  /// while automatic reading is off.
+  private func setPausing(_ pauses: Bool, _ channel: any Channel) {
+    isPausing = pauses
+    try? channel.syncOptions?.setOption(.autoRead, value: !pauses)
+  }
+
+  func read(context: ChannelHandlerContext) { if !isPausing { context.read() } }
+}

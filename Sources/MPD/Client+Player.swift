@@ -1,0 +1,239 @@
+import House
+import MPDProtocol
+import Sender
+import Service
+
+extension HouseState.Group {
+  /// Where the music is, in seconds of the song.
+  func elapsed(at nowMs: Double) -> Double {
+    if let targetS { return targetS }
+    let moved = state == .playing ? max(0, nowMs - positionAtMs) / 1000 * rate : 0
+    return min(positionS + moved, item?.durationS ?? .infinity)
+  }
+}
+
+extension Client {
+  // MARK: - How things are
+
+  mutating func status() async throws {
+    let (state, group) = try await view()
+    guard let group else { return writeStatusWithoutGroup(state) }
+    let queue = try await queue(of: group, state)
+    if !group.roomIds.isEmpty { reply.pair("volume", Int(group.volume.rounded())) }
+    reply.pair("repeat", group.repeat == .off ? 0 : 1)
+    reply.pair("random", 0)
+    reply.pair("single", group.repeat == .one ? 1 : 0)
+    reply.pair("consume", 0)
+    reply.pair("partition", await household.hub.book.group(group.id)?.slug ?? "default")
+    reply.pair("playlist", queue.version)
+    reply.pair("playlistlength", queue.ids.count)
+    reply.pair("mixrampdb", 0)
+    reply.pair("state", group.state.word.rawValue)
+    await writeScan(state)
+    writePlace(group, queue, state)
+  }
+
+  private mutating func writeStatusWithoutGroup(_ state: HouseState) {
+    for key in ["repeat", "random", "single", "consume"] { reply.pair(key, 0) }
+    reply.pair("partition", "default")
+    reply.pair("playlist", 1)
+    reply.pair("playlistlength", 0)
+    reply.pair("mixrampdb", 0)
+    reply.pair("state", PlayerWord.stop.rawValue)
+  }
+
+  private mutating func writeScan(_ state: HouseState) async {
+    guard state.library.scan != nil else { return }
+    reply.pair("updating_db", max(1, await household.hub.scanNumber))
+  }
+
+  private mutating func writePlace(
+    _ group: HouseState.Group, _ queue: QueueView, _ state: HouseState
+  ) {
+    guard let entry = group.item?.entryId, let place = queue.ids.firstIndex(of: entry) else {
+      return
+    }
+    reply.pair("song", place)
+    reply.pair("songid", QueueView.number(entry))
+    if group.state.word != .stop {
+      let elapsed = group.elapsed(at: state.nowMs)
+      let duration = group.item?.durationS
+      reply.pair("time", "\(Self.whole(elapsed)):\(Self.whole(duration ?? 0))")
+      reply.pair("elapsed", seconds: elapsed)
+      reply.pair("bitrate", 0)
+      if let duration { reply.pair("duration", seconds: duration) }
+    }
+    let next =
+      switch group.repeat {
+      case .one: place
+      case .all: (place + 1) % queue.ids.count
+      case .off: place + 1
+      }
+    guard queue.ids.indices.contains(next) else { return }
+    reply.pair("nextsong", next)
+    reply.pair("nextsongid", QueueView.number(queue.ids[next]))
+  }
+
+  private static func whole(_ seconds: Double) -> Int { Int(min(max(0, seconds), 1e9).rounded()) }
+
+  mutating func currentSong() async throws {
+    let (state, group) = try await view()
+    guard let group, let item = group.item else { return }
+    let queue = try await queue(of: group, state)
+    guard let place = queue.ids.firstIndex(of: item.entryId) else { return }
+    var song = queue.songs[place]
+    // A station says what it plays.
+    if item.isLive {
+      song.name = song.name ?? song.title
+      song.title = item.title == song.name ? nil : item.title
+    } else {
+      song.title = song.title ?? item.title
+    }
+    (song.artist, song.album) = (song.artist ?? item.artist, song.album ?? item.album)
+    song.durationS = song.durationS ?? item.durationS
+    song.write(to: &reply, tags: tags)
+    reply.pair("Pos", place)
+    reply.pair("Id", QueueView.number(item.entryId))
+  }
+
+  mutating func stats() async throws {
+    let state = try await state()
+    let uptime = (ContinuousClock.now - household.start) / .seconds(1)
+    let seconds = try await household.library.songs(.below(""), into: 0.0) { sum, song in
+      sum += song.track.durationS ?? 0
+    }
+    reply.pair("uptime", Int(uptime))
+    reply.pair("playtime", 0)
+    reply.pair("artists", try await household.library.artists(offset: 0, limit: 1).count)
+    reply.pair("albums", state.library.albumCount)
+    reply.pair("songs", state.library.trackCount)
+    reply.pair("db_playtime", Int(min(seconds, 1e12)))
+    reply.pair("db_update", await household.hub.libraryTime)
+  }
+
+  // MARK: - Transport
+
+  func transport(_ transport: Order.Transport) async throws {
+    guard let group = try await view().group else { return }
+    _ = try await perform(.transport(group: group.id, transport))
+  }
+
+  func skip(_ transport: Order.Transport) async throws {
+    let (_, group) = try await view()
+    guard let group, group.state.word != .stop else { throw Ack.notPlaying }
+    _ = try await perform(.transport(group: group.id, transport))
+  }
+
+  func play(_ position: String?) async throws {
+    guard let position, position != "-1" else { return try await playOn() }
+    let number = try Argument.number(position)
+    let (group, queue) = try await queue()
+    try await edit(.play(try queue.entry(at: number)), group)
+  }
+
+  func play(id: String?) async throws {
+    guard let id, id != "-1" else { return try await playOn() }
+    let number = try Argument.number(id)
+    let (group, queue) = try await queue()
+    try await edit(.play(queue.ids[try queue.place(ofSong: number)]), group)
+  }
+
+  private func playOn() async throws {
+    guard let group = try await view().group, group.queue.count > 0 else { return }
+    _ = try await perform(.transport(group: group.id, .play))
+  }
+
+  /// Without an argument, the other of both. A group that is stopped stays so.
+  func pause(_ text: String?) async throws {
+    let wanted = try text.map(Argument.flag)
+    guard let group = try await view().group, group.state.word != .stop else { return }
+    let isPaused = group.state.word == .pause
+    guard wanted ?? !isPaused != isPaused else { return }
+    _ = try await perform(.transport(group: group.id, isPaused ? .play : .pause))
+  }
+
+  // MARK: - Seeking
+
+  func seek(position: String, to time: String) async throws {
+    let (number, seconds) = (try Argument.number(position), try Argument.seconds(time))
+    let (group, queue) = try await queue()
+    try await seek(try queue.entry(at: number), to: seconds, group)
+  }
+
+  func seek(id: String, to time: String) async throws {
+    let (number, seconds) = (try Argument.number(id), try Argument.seconds(time))
+    let (group, queue) = try await queue()
+    try await seek(queue.ids[try queue.place(ofSong: number)], to: seconds, group)
+  }
+
+  /// Also plays what was stopped.
+  private func seek(_ entry: Int, to seconds: Double, _ group: HouseState.Group) async throws {
+    if group.item?.entryId != entry || group.state.word == .stop {
+      try await edit(.play(entry), group)
+    }
+    _ = try await perform(.seek(group: group.id, seconds: max(0, seconds), isRelative: false))
+  }
+
+  /// To a place of the current song, or by a step with a sign.
+  func seekCurrent(_ text: String) async throws {
+    let seconds = try Argument.seconds(text)
+    guard let group = try await view().group, group.state.word != .stop, let item = group.item
+    else { throw Ack.notPlaying }
+    guard item.isSeekable, !item.isLive else { throw Ack(.unknown, "Not seekable") }
+    let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
+    _ = try await perform(.seek(group: group.id, seconds: seconds, isRelative: isRelative))
+  }
+
+  // MARK: - Volume and options
+
+  mutating func getVolume() async throws {
+    guard let group = try await view().group, !group.roomIds.isEmpty else { return }
+    reply.pair("volume", Int(group.volume.rounded()))
+  }
+
+  func setVolume(_ text: String) async throws {
+    try await setVolume(Double(try Argument.number(text, most: 100)))
+  }
+
+  func changeVolume(_ text: String) async throws {
+    let step = try Argument.signed(text)
+    guard (-100...100).contains(step) else { throw Ack.argument("Invalid volume value") }
+    let group = try await group().group
+    try await setVolume(min(max(group.volume.rounded() + Double(step), 0), 100))
+  }
+
+  /// Clients are told even if nothing changes: they wait for that.
+  private func setVolume(_ volume: Double) async throws {
+    let group = try await group().group
+    _ = try await perform(
+      .change(group: group.id, Order.GroupChange(rooms: RoomChange(volume: volume))))
+    await household.hub.tell(group: group.id, .mixer)
+  }
+
+  func setRepeat(_ text: String) async throws {
+    let repeats = try Argument.flag(text)
+    let group = try await group().group
+    guard repeats != (group.repeat != .off) else { return }
+    try await change(Order.GroupChange(repeat: repeats ? .all : .off))
+  }
+
+  /// A household repeats one song or all. It does not stop after one.
+  func setSingle(_ text: String) async throws {
+    let isSingle = text == "oneshot" ? true : try Argument.flag(text)
+    let group = try await group().group
+    guard isSingle else {
+      if group.repeat == .one { try await change(Order.GroupChange(repeat: .all)) }
+      return
+    }
+    guard group.repeat != .off, text != "oneshot" else {
+      throw Ack(.unknown, "One song can be repeated, but not played alone: send repeat 1 first.")
+    }
+    try await change(Order.GroupChange(repeat: .one))
+  }
+
+  /// A household has no random order: its queue is shuffled, once.
+  func setRandom(_ text: String) async throws {
+    guard try Argument.flag(text) else { return }
+    try await edit(.shuffle, try await group().group)
+  }
+}

@@ -1,0 +1,99 @@
+/// Decides for one client's lines when commands are done: at once, as a list, or not at all. Commands themselves are
+/// done by others.
+package struct ClientSession: Sendable {
+  /// Bytes of a list of commands.
+  package static let listLimit = 2 << 20
+  /// Commands in a list; as many short ones would take more memory than their bytes.
+  package static let listCountLimit = 65_536
+
+  /// Told after each line.
+  package enum Action: Hashable, Sendable {
+    /// Nothing is to be done: a list is not complete, or there was nothing to end.
+    case none
+    /// The lines are to be done in order, up to the first that fails. `saysEach` asks for `list_OK` after each.
+    case run([[UInt8]], saysEach: Bool)
+    /// The client waits for changes from now on.
+    case idle(Subsystems)
+    /// The client waits no more. It is told what has changed so far, even if that is nothing.
+    case endIdle(Subsystems)
+    /// The client speaks another protocol, or asks for too much.
+    case close
+    case refuse(String)
+  }
+
+  private enum State: Sendable {
+    case ready
+    case collecting([[UInt8]], byteCount: Int, saysEach: Bool)
+    case idling(Subsystems)
+  }
+
+  private var state = State.ready
+
+  package init() {}
+
+  /// The changes that the client waits for; nil while it does not wait.
+  package var awaited: Subsystems? {
+    if case .idling(let subsystems) = state { subsystems } else { nil }
+  }
+
+  /// The client was told of a change.
+  package mutating func wasTold() { state = .ready }
+
+  /// - Parameter bytes: a line without its end.
+  package mutating func receive(_ bytes: [UInt8]) -> Action {
+    // Web pages can make browsers send lines to any port. Those begin otherwise.
+    guard let first = bytes.first, (0x61...0x7a).contains(first) else { return .close }
+    var line = bytes
+    while let last = line.last, CommandWords.isSpace(last) { line.removeLast() }
+    let text = line.count <= Self.longestKeyword ? String(decoding: line, as: UTF8.self) : ""
+    switch state {
+    case .idling(let subsystems):
+      guard text == "noidle" else { return .close }
+      state = .ready
+      return .endIdle(subsystems)
+    case .collecting(let lines, let count, let saysEach):
+      return collect(line, text, after: lines, count, saysEach)
+    case .ready: return start(line, text)
+    }
+  }
+
+  private static let longestKeyword = "command_list_ok_begin".utf8.count
+
+  private mutating func start(_ line: [UInt8], _ text: String) -> Action {
+    switch text {
+    case "noidle": return .none
+    case "command_list_begin": state = .collecting([], byteCount: 0, saysEach: false)
+    case "command_list_ok_begin": state = .collecting([], byteCount: 0, saysEach: true)
+    default:
+      guard line.starts(with: "idle".utf8), let words = try? CommandWords(line: line),
+        words.name == "idle"
+      else { return .run([line], saysEach: false) }
+      do throws(Ack) {
+        let subsystems = try Subsystems(names: words.arguments)
+        state = .idling(subsystems)
+        return .idle(subsystems)
+      } catch {
+        return .refuse(error.line(place: 0, command: "idle"))
+      }
+    }
+    return .none
+  }
+
+  private mutating func collect(
+    _ line: [UInt8], _ text: String, after lines: [[UInt8]], _ count: Int, _ saysEach: Bool
+  ) -> Action {
+    state = .ready
+    if text == "noidle" {
+      state = .collecting(lines, byteCount: count, saysEach: saysEach)
+      return .none
+    }
+    if text == "command_list_end" { return .run(lines, saysEach: saysEach) }
+    guard count + line.count <= Self.listLimit, lines.count < Self.listCountLimit else {
+      return .close
+    }
+    var lines = lines
+    lines.append(line)
+    state = .collecting(lines, byteCount: count + line.count, saysEach: saysEach)
+    return .none
+  }
+}

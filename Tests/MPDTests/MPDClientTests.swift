@@ -1,0 +1,215 @@
+import House
+import MPDServer
+import Service
+import TestSupport
+import Testing
+import WebTestSupport
+
+@testable import MPD
+
+@Suite struct MPDClientTests {
+  @Test func `each announced command is known, and others are not`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      let announced = await client.ask("commands").dropLast().map { String($0.dropFirst(9)) }
+      #expect(announced.contains("status") && announced.contains("idle"))
+      #expect(announced.count > 80)
+      for name in announced where !["idle", "close"].contains(name) {
+        let answer = await client.ask(name + " \"\" \"\" \"\" \"\"")
+        #expect(answer.last?.contains("unknown command") == false, "\(name): \(answer)")
+      }
+      for name in ["sticker", "mount", "kill", "config", "channels", "addtagid", "playlistlength"] {
+        #expect(!announced.contains(name))
+        #expect(await client.ask(name) == ["ACK [5@0] {} unknown command \"\(name)\""])
+      }
+      #expect(await client.ask("notcommands") == ["OK"])
+    }
+  }
+
+  @Test func `a list of commands stops at the first that fails, and says where`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      let each = await client.ask(
+        "command_list_ok_begin", "ping", "ping", "nonsense", "ping", "command_list_end")
+      #expect(each == ["list_OK", "list_OK", "ACK [5@2] {} unknown command \"nonsense\""])
+      let plain = await client.ask("command_list_begin", "ping", "play 99", "command_list_end")
+      #expect(plain == ["ACK [2@1] {play} Bad song index"])
+      #expect(
+        await client.ask("status x")
+          == ["ACK [2@0] {status} wrong number of arguments for \"status\""])
+    }
+  }
+
+  @Test func `songs are added without beginning to play, and have places and numbers`() async throws
+  {
+    try await withMPD { host in
+      let client = try await host.connect()
+      #expect(await client.ask("add Jazz") == ["OK"])
+      #expect(await client.ask("addid \"Music/Jazz/Sinnerman 2.flac\" 0").last == "OK")
+      guard
+        case .edit(group: "g1", .add(let first, at: .waiting), expected: nil) =
+          await host.orders().first
+      else {
+        Issue.record("\(await host.orders())")
+        return
+      }
+      #expect(!first.isEmpty)
+      #expect(await client.ask("add nope").first?.hasPrefix("ACK [50@0] {add}") == true)
+      for outside in ["/etc/passwd", "file:///etc/passwd"] {
+        #expect(await client.ask("add \(outside)") == ["ACK [4@0] {add} Access denied"])
+      }
+      #expect(await client.ask("add ../x") == ["ACK [50@0] {add} No such directory"])
+      #expect(await client.ask("add foo://x") == ["ACK [2@0] {add} Unsupported URI scheme"])
+      #expect(await client.ask("add \"http://a.example:8123/x?authSig=1.2\"") == ["OK"])
+    }
+  }
+
+  @Test func `clients' words become the household's orders`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      _ = await client.ask("add Jazz")
+      for line in [
+        "setvol 40", "volume -5", "repeat 1", "single 1", "random 1", "play 1", "seek 0 5.5",
+        "move 0 1", "delete 0:2", "clear", "outputset 1 volume 30", "enableoutput 1",
+        "disableoutput 1", "stop",
+      ] {
+        #expect(await client.ask(line) == ["OK"], "\(line)")
+      }
+      var volume = Order.GroupChange()
+      volume.rooms.volume = 40
+      let orders = await host.orders().dropFirst()
+      #expect(orders.first == .change(group: "g1", volume))
+      #expect(orders.contains(.change(group: "g1", .init(repeat: .all))))
+      #expect(orders.contains(.edit(group: "g1", .shuffle, expected: nil)))
+      #expect(orders.contains(.seek(group: "g1", seconds: 5.5, isRelative: false)))
+      #expect(orders.contains(.transport(group: "g1", .stop)) == true)
+      let bath = String(repeating: "2", count: 32)
+      #expect(orders.contains(.set(rooms: [bath], RoomChange(volume: 30))))
+      #expect(orders.contains(.join(group: "g1", room: bath, takes: false)))
+      #expect(orders.contains(.leave(group: "g1", rooms: [bath])))
+      for (line, code) in [
+        ("consume 1", 5), ("crossfade 3", 5), ("setvol 101", 2), ("repeat 2", 2), ("next", 55),
+        ("enableoutput 9", 50), ("outputset 0 x 1", 2), ("partition nope", 50),
+      ] {
+        let answer = await client.ask(line)
+        #expect(answer.first?.hasPrefix("ACK [\(code)@0]") == true, "\(line): \(answer)")
+      }
+    }
+  }
+
+  @Test func `no more songs are moved at once than the limit`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      await client.send("command_list_begin\n")
+      for number in 0...Client.moveLimit {
+        await client.send("add http://a.example/\(number)\n")
+      }
+      #expect(await client.ask("command_list_end") == ["OK"])
+      #expect(
+        await client.ask("move 0:\(Client.moveLimit + 1) 0").first?.hasPrefix("ACK [2@0]") == true)
+    }
+  }
+
+  @Test func `no more queues are kept than the limit`() async throws {
+    let house = FakeHouse()
+    let folder = try TemporaryFolder()
+    let shelf = QueueShelf(house, FakeLibrary(folder: folder.path))
+    for number in 0...QueueShelf.limit {
+      let group = try #require(
+        await house.perform(.createGroup(rooms: [], name: "x\(number)")).group)
+      _ = try await shelf.queue(of: group, LibraryPaths([]))
+    }
+    #expect(await shelf.count == QueueShelf.limit)
+  }
+
+  @Test func `outputs are rooms, with numbers that last`() async throws {
+    let outputs = try await withMPD { host in
+      let client = try await host.connect()
+      let outputs = await client.ask("outputs")
+      return (outputs, host.kept.withLock { $0 })
+    }
+    #expect(outputs.0.contains("outputname: Kitchen") && outputs.0.contains("outputid: 2"))
+    #expect(outputs.0.filter { $0 == "outputenabled: 1" }.count == 1)
+    let room = String(repeating: "3", count: 32)
+    let again = try await withMPD(numbers: "room gone\nroom \(room)\n" + outputs.1) { host in
+      await try host.connect().ask("outputs")
+    }
+    #expect(Array(again.prefix(2)) == ["outputid: 1", "outputname: Bedroom"])
+  }
+
+  @Test func `a client that waits is told what others change`() async throws {
+    try await withMPD { host in
+      let (one, other) = (try await host.connect(), try await host.connect())
+      await one.send("idle\n")
+      #expect(await other.ask("setvol 33") == ["OK"])
+      #expect(await one.answer() == ["changed: mixer", "OK"])
+      await one.send("idle playlist\n")
+      _ = await other.ask("repeat 1")
+      _ = await other.ask("add Jazz")
+      #expect(await one.answer() == ["changed: playlist", "OK"])
+      // It was told of nothing else, and learns of it when it asks.
+      #expect(await one.ask("idle options") == ["changed: options", "OK"])
+      await one.send("idle stored_playlist\nnoidle\nping\n")
+      #expect(await one.answer() == ["OK"])
+      #expect(await one.answer() == ["OK"])
+    }
+  }
+
+  // MARK: - Access
+
+  @Test func `strangers are answered nothing but how to get in`() async throws {
+    let access = try FakeAccess.make(token: "secret-token", isOpen: false)
+    try await withMPD(access: access) { host in
+      let client = try await host.connect()
+      #expect(await client.ask("ping") == ["OK"])
+      for line in ["status", "idle", "add Jazz", "lsinfo"] {
+        let name = line.split(separator: " ")[0]
+        #expect(
+          await client.ask(line)
+            == ["ACK [4@0] {\(name)} you don't have permission for \"\(name)\""])
+      }
+      #expect(await client.ask("commands").contains("command: status") == false)
+      #expect(await client.ask("notcommands").contains("command: status"))
+      #expect(await client.ask("password wrong-one") == ["ACK [3@0] {password} incorrect password"])
+      #expect(await client.ask("password secret-token") == ["OK"])
+      #expect(await client.ask("status").last == "OK")
+    }
+  }
+
+  @Test func `guests steer music, and change nothing that lasts`() async throws {
+    let access = try FakeAccess.make(token: "secret-token", isOpen: true)
+    try await withMPD(access: access) { host in
+      let client = try await host.connect()
+      #expect(await client.ask("setvol 10") == ["OK"])
+      for line in ["save x", "rm Sunday", "update", "newpartition x", "moveoutput Bath"] {
+        #expect(await client.ask(line).first?.hasPrefix("ACK [4@0]") == true, "\(line)")
+      }
+      // An address of this network is for the household.
+      #expect(await client.ask("add http://192.168.1.9/x").first?.hasPrefix("ACK [4@0]") == true)
+    }
+  }
+
+  // MARK: - The library
+
+  @Test func `the library is browsed by folders and tags`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      let info = await client.ask("lsinfo Music/Jazz")
+      #expect(info.prefix(2).last == "Last-Modified: 2023-11-14T22:13:20Z", "\(info)")
+      #expect(info.contains("Time: 622") && info.contains("duration: 622.100"))
+      #expect(await client.ask("list artist") == ["Artist: Nina Simone", "OK"])
+      #expect(
+        await client.ask("list album group albumartist")
+          == ["AlbumArtist: Nina Simone", "Album: Pastel Blues", "OK"])
+      let count = await client.ask("count artist \"Nina Simone\"")
+      #expect(count == ["songs: 3", "playtime: 1866", "OK"])
+      #expect(await client.ask("find \"(title == 'Sinnerman 2')\"").count > 5)
+      let found = await client.ask("search any sinner window 0:1")
+      #expect(found.filter { $0.hasPrefix("file") }.count == 1)
+      #expect(await client.ask("list file").count == 4)
+      #expect(
+        await client.ask("lsinfo mpd-client://cantata/2.5.0")
+          == ["ACK [2@0] {lsinfo} Unsupported URI scheme"])
+    }
+  }
+}
