@@ -1,11 +1,11 @@
 #!/bin/bash
 # Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, or TLS channels:
-#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]
+#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
 
-target=${1:?usage: run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]}
-seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media SECONDS [libFuzzer options]}
+target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines SECONDS [libFuzzer options]}
+seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines SECONDS [libFuzzer options]}
 shift 2
 core=(Clock Audio WireProtocol Pairing)
 libraries=()
@@ -17,10 +17,12 @@ case $target in
     sources=(FuzzTrust Script ../TestSupport/FakeArithmetic) ;;
   # Messages for a fifth of the time, then files of ten or more containers, which PROGRAM decodes.
   media) modules=("${core[@]}" Sender) sources=(FuzzMedia) ;;
+  # Of clients of MPD.
+  lines) modules=(MPDProtocol) sources=(FuzzLines) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
-  *) echo "there are decoders, sessions, trust, channels and media to fuzz, not $target" >&2; exit 2 ;;
+  *) echo "there are decoders, sessions, trust, channels, media and lines to fuzz, not $target" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${FUZZ_DIR:-$root/.build/fuzz}
@@ -77,12 +79,18 @@ for file in "$examples"/*; do
     media)
       [ "$short" ] || continue
       for kind in 0 1 2 3; do { byte $kind; cat "$file"; } > "$corpus/$name.$kind"; done ;;
+    lines) break ;;
     trust)
       [ "$short" ] || continue
       # A visitor comes to the desk, and sends this.
       { printf '\x02\x00\x01\x00'; told '\x03\x00' "$file"; } > "$corpus/$name.desk" ;;
   esac
 done
+if [ "$target" = lines ]; then
+  printf 'command_list_ok_begin\nfind "((artist == \\"x\\") AND (!(title contains '"'y'"')))" sort -date window 0:9\ncommand_list_end\n' > "$corpus/find"
+  printf 'list album group albumartist\nidle player mixer\nnoidle\nmove 1:3 +0\nseekcur -2.5\n' > "$corpus/list"
+  printf 'room a\ngroup g1 6600 kitchen 0\n' > "$corpus/book"
+fi
 # Inputs that earlier runs have found, one in hex a line.
 kept=$root/Tests/Fuzz/Corpus/$target.hex
 if [ -f "$kept" ]; then
