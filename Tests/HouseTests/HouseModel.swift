@@ -381,7 +381,7 @@ extension HouseModel.Group {
   /// Returns the index in the list without a moved entry; nil if there is no such place.
   private func index(of place: Order.Place, last: Int, current: Int?) -> Int? {
     switch place {
-    case .now, .end: ids.count
+    case .now, .end, .waiting: ids.count
     case .next, .nowAndKeep: current.flatMap(ids.firstIndex).map { $0 + 1 } ?? 0
     case .before(let id): ids.firstIndex(of: id)
     case .number(let number): (1...last).contains(number) ? number - 1 : nil
