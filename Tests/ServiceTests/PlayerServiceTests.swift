@@ -56,6 +56,7 @@ import enum House.Refusal
     let player = try Self.player(["/music/a.flac", "/music/b.flac"])
     #expect(try player.answer(.edit(.remove([1]))).done == "1 item removed")
     #expect(try player.answer(.edit(.undo)).done == "undone: removed 1 item")
+    #expect(player.items.map(\.id) == [0, 1])
     #expect(throws: Refusal.self) { try player.answer(.edit(.clearOthers)) }
     _ = try player.answer(.edit(.play(1)))
     #expect(try player.answer(.edit(.clearOthers)).done == "1 item removed")

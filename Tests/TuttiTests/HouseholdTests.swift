@@ -66,15 +66,6 @@ import Tutti
     #expect(queue.count == 2)
     try await house.undo()
     #expect(try await house.queue().count == 3)
-    let order = try await house.queue().map(\.id)
-    #expect(await Self.refusal { try await house.unshuffle() } != nil)
-    try await house.shuffle()
-    try await house.unshuffle()
-    #expect(try await house.queue().map(\.id) == order)
-    try await house.add([songs[1]], at: .nowAndKeep)
-    while try await house.queue().map(\.isCurrent) != [false, false, false, true] {}
-    try await house.undo()
-    while try await house.queue().map(\.isCurrent) != [false, false, true] {}
 
     try await house.seek(to: .seconds(20))
     try await house.setVolume(0.25)

@@ -38,6 +38,8 @@ package final class HouseGroup {
   package convenience init(playing player: Player) {
     self.init(HouseRecord.Group(id: Order.meantGroup, name: nil), player, holding: .zero)
     hasRooms = true
+    // The player may have a list already, which the empty record does not have.
+    noteDescription()
   }
 
   /// - Parameter held: how long rooms can play on by themselves, where the player goes on with what they play.

@@ -96,7 +96,7 @@ export async function merge(group, other) {
 
 export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")
 
-/** What a tap on something to play does with the queue, in this browser: a way to enqueue, or "ask". */
+/** This browser remembers how a tap on something to play treats the queue: a way to enqueue, or "ask". */
 const ways = { nowAndKeep: ["play", "Play now, keep the queue"], now: ["play", "Play now, replace the queue"], ask: ["more", "Ask each time"] }
 const wayOfTaps = () => (localStorage.getItem("tutti.tap") in ways ? localStorage.getItem("tutti.tap") : "nowAndKeep")
 export const chooseWay = (anchor) => menu(anchor, "A tap on a song", Object.entries(ways).map(([way, [symbol, text]]) =>
