@@ -175,7 +175,8 @@ def check(isRight, what):
 
 def gain(volume, flags):
     check(volume <= 1000, "a volume out of range")
-    return 0.0 if flags & 1 else (volume / 1000) ** 3
+    share = volume / 1000
+    return 0.0 if flags & 1 else (share + 7 * share**3) / 8
 
 
 def sipHash(key, data):

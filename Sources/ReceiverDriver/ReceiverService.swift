@@ -15,14 +15,15 @@ package final class ReceiverService {
     package var isAnnounced: Bool
     /// Nil for the usual directory.
     package var stateDirectory: String?
-    /// Volume until somebody sets one, in thousandths, as in the protocol.
-    package var startVolume: UInt16
+    package var volumes: ReceiverVolumes
 
-    package init(port: UInt16, isAnnounced: Bool, stateDirectory: String?, startVolume: UInt16) {
+    package init(
+      port: UInt16, isAnnounced: Bool, stateDirectory: String?, volumes: ReceiverVolumes
+    ) {
       self.port = port
       self.isAnnounced = isAnnounced
       self.stateDirectory = stateDirectory
-      self.startVolume = startVolume
+      self.volumes = volumes
     }
   }
 
@@ -42,8 +43,7 @@ package final class ReceiverService {
     let security = try TLSContext(try state.identityKey(journal))
     let lines = try NetworkLines(on: reactor, port: place.port, security, journal)
     if let error = lockMemory() { journal.notice("memory is not locked", "\(error)") }
-    let store = try ReceiverStore(
-      state, security, startVolume: place.startVolume, journal, on: reactor)
+    let store = try ReceiverStore(state, security, place.volumes, journal, on: reactor)
     driver = try ReceiverDriver(
       settings, store.identity, lines: lines, waker: reactor.waker, journal,
       readPIN: store.readPIN)

@@ -6,6 +6,18 @@ import Pairing
 import Receiver
 import WireProtocol
 
+/// How loud a room may be, in thousandths, as in the protocol.
+package struct ReceiverVolumes: Sendable {
+  /// The volume until somebody sets one.
+  package var start = RoomSettings.startVolume
+  /// The limit that the receiver's own user has fixed; nil leaves it to those who play.
+  package var limit: UInt16?
+
+  package init(start: UInt16 = RoomSettings.startVolume, limit: UInt16? = nil) {
+    (self.start, self.limit) = (start, limit)
+  }
+}
+
 /// The receiver's state directory: its identity, and its stored settings as lines of `key value`. Lines that cannot be
 /// parsed are skipped: a lost volume is no reason not to play.
 package struct ReceiverState: ~Copyable {
@@ -91,11 +103,9 @@ package struct ReceiverState: ~Copyable {
 
   private var memoryFile: StateFile { StateFile(path: directory + "/memory") }
 
-  /// - Parameter startVolume: volume of a room in which nobody has set one. It is low, because sudden loud music
-  ///   frightens people.
-  func memory(startVolume: UInt16, _ journal: any ReceiverJournal) -> ReceiverMemory {
+  func memory(_ volumes: ReceiverVolumes, _ journal: any ReceiverJournal) -> ReceiverMemory {
     var memory = ReceiverMemory()
-    memory.settings.volume = startVolume
+    memory.settings.volume = volumes.start
     do throws(IOError) {
       let bytes = try content(of: memoryFile, limit: 64 << 10) ?? []
       let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -108,6 +118,10 @@ package struct ReceiverState: ~Copyable {
     } catch {
       journal.warning("the saved state could not be read", "\(error)")
     }
+    if let limit = volumes.limit {
+      memory.settings.volumeLimit = VolumeLimit(limit, isFixed: true)
+    }
+    memory.settings.limitVolume()
     return memory
   }
 
@@ -152,9 +166,10 @@ extension ReceiverMemory {
   fileprivate var lines: [String] {
     let map = settings.channelMap.rawValue
     var lines = [
-      "volume \(settings.volume)", "muted \(settings.isMuted)",
-      "delay_ns \(settings.delay.count)", "channel_map \(map)",
+      "muted \(settings.isMuted)", "delay_ns \(settings.delay.count)", "channel_map \(map)",
     ]
+    if hasVolume { lines.append("volume \(settings.volume)") }
+    if let limit = settings.volumeLimit { lines.append("volume_limit \(limit.volume)") }
     if let deviceDrift { lines.append("device_drift \(deviceDrift)") }
     lines += clockDrifts.map { "clock_drift \($0.sender.hex) \($0.drift)" }
     return lines
@@ -168,7 +183,12 @@ extension ReceiverMemory {
       guard let volume = UInt16(words[1]), ProtocolLimits.volume.contains(volume) else {
         return false
       }
-      settings.volume = volume
+      (settings.volume, hasVolume) = (volume, true)
+    case "volume_limit":
+      guard let limit = UInt16(words[1]), ProtocolLimits.volumeLimit.contains(limit) else {
+        return false
+      }
+      settings.volumeLimit = VolumeLimit(limit)
     case "muted":
       guard let isMuted = Bool(words[1]) else { return false }
       settings.isMuted = isMuted

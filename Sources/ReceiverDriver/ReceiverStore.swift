@@ -29,7 +29,7 @@ final class ReceiverStore {
   private var nextSave = HostClock.now
 
   init(
-    _ state: consuming ReceiverState, _ security: TLSContext, startVolume: UInt16,
+    _ state: consuming ReceiverState, _ security: TLSContext, _ volumes: ReceiverVolumes,
     _ journal: any ReceiverJournal, on reactor: Reactor
   ) throws {
     self.journal = journal
@@ -42,7 +42,7 @@ final class ReceiverStore {
     keeper = try TrustKeeper(trustFile, holding: trust.memory, journal, on: reactor)
     token = LocalToken.own(security.identifier)
     var identity = ReceiverDriver.Identity(id: security.identifier)
-    identity.memory = state.memory(startVolume: startVolume, journal)
+    identity.memory = state.memory(volumes, journal)
     identity.trust = trust.memory
     identity.token = token.made(journal)
     self.identity = identity

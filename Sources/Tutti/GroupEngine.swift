@@ -142,6 +142,7 @@ extension TuttiError {
     case .noSuchItem: self = .noSuchItem
     case .playlistIsFull: self = .playlistIsFull
     case .noSuchRoom: self = .noSuchRoom
+    case .volumeLimitIsFixed, .keepsNoVolumeLimit: self = .invalid(refusal.description)
     case .finished: self = .closed
     }
   }

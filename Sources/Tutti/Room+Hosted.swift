@@ -92,7 +92,8 @@ final class HostedReceiver {
     var identity = ReceiverDriver.Identity(id: id)
     // Recordings are compared, so they have full volume; a room that is loud at once frightens people.
     let output = hosting.output()
-    if case .sink = output { identity.memory.settings.volume = 1000 }
+    let isCompared = if case .sink = output { true } else { false }
+    identity.memory.settings.volume = isCompared ? 1000 : RoomSettings.startVolume
     driver = try ReceiverDriver(
       ReceiverSettings(hosted: hosting.name, output: output), identity, lines: HostedLines(line),
       waker: waker, SilentJournal())

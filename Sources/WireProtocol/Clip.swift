@@ -52,7 +52,7 @@ package struct ClipOffer: Hashable, Sendable {
   package var format: StreamFormat
 
   /// The volume that is -12 dB.
-  package static let usualMusicVolume: UInt16 = 631
+  package static let usualMusicVolume: UInt16 = 588
   package static let usualRamp = Nanoseconds.milliseconds(200)
 
   package init(

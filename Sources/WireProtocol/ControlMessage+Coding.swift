@@ -12,7 +12,7 @@ extension ControlMessage {
     case MessageType.prove: return .prove(try reader.proof())
     case MessageType.anchor: return try Anchor(decoding: &reader).map(ControlMessage.anchor)
     case MessageType.flush: return try Flush(decoding: &reader).map(ControlMessage.flush)
-    case MessageType.settings: return .settings(try RoomSettings(decoding: &reader))
+    case MessageType.settings: return .settings(try RoomSettings(decodingMessage: &reader))
     case MessageType.streamVolume:
       return try StreamVolume(decoding: &reader).map(ControlMessage.streamVolume)
     case MessageType.keepAlive: return .keepAlive
@@ -46,7 +46,9 @@ extension ControlMessage {
       case .prove(let proof): writer.bytes(proof)
       case .anchor(let anchor): anchor.encode(to: &writer)
       case .flush(let flush): flush.encode(to: &writer)
-      case .settings(let settings): settings.encode(to: &writer)
+      case .settings(let settings):
+        settings.encode(to: &writer)
+        settings.encodeLimit(to: &writer)
       case .streamVolume(let volume): volume.encode(to: &writer)
       case .nowPlaying(let announcement): announcement.encode(to: &writer)
       case .live(let stream): writer.liveStream(stream)
@@ -196,6 +198,16 @@ extension StreamVolume {
 }
 
 extension RoomSettings {
+  private static let mutedFlag: UInt8 = 1
+  private static let limitFlag: UInt8 = 2
+  private static let fixedFlag: UInt8 = 4
+
+  fileprivate init(decodingMessage reader: inout ByteReader) throws(DecodeError) {
+    try self.init(decoding: &reader)
+    try decodeLimit(&reader)
+  }
+
+  /// Reads all but the value of the limit, which stands at the end of its message: `decodeLimit` reads it.
   init(decoding reader: inout ByteReader) throws(DecodeError) {
     let volume = try reader.uint16(in: ProtocolLimits.volume, "volume")
     let flags = try reader.uint8("flags")
@@ -204,13 +216,30 @@ extension RoomSettings {
       throw .outOfRange(field: "channel map", value: Int64(map))
     }
     let delay = Nanoseconds(try reader.int64(in: ProtocolLimits.roomDelay, "delay"))
-    self.init(volume: volume, isMuted: flags & 1 != 0, delay: delay, channelMap: channelMap)
+    self.init(
+      volume: volume, isMuted: flags & Self.mutedFlag != 0, delay: delay, channelMap: channelMap)
+    guard flags & Self.limitFlag != 0 else { return }
+    volumeLimit = .full
+    volumeLimit?.isFixed = flags & Self.fixedFlag != 0
+  }
+
+  mutating func decodeLimit(_ reader: inout ByteReader) throws(DecodeError) {
+    guard volumeLimit != nil else { return }
+    volumeLimit?.volume = try reader.uint16(in: ProtocolLimits.volumeLimit, "volume limit")
   }
 
   func encode(to writer: inout ByteWriter) {
     writer.uint16(min(volume, ProtocolLimits.volume.upperBound))
-    writer.uint8(isMuted ? 1 : 0)
+    var flags: UInt8 = isMuted ? Self.mutedFlag : 0
+    if let volumeLimit { flags |= Self.limitFlag | (volumeLimit.isFixed ? Self.fixedFlag : 0) }
+    writer.uint8(flags)
     writer.uint8(channelMap.rawValue)
     writer.int64(delay.count, clampedTo: ProtocolLimits.roomDelay)
+  }
+
+  func encodeLimit(to writer: inout ByteWriter) {
+    guard let limit = volumeLimit?.volume else { return }
+    let range = ProtocolLimits.volumeLimit
+    writer.uint16(min(max(limit, range.lowerBound), range.upperBound))
   }
 }

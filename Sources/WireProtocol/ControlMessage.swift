@@ -12,7 +12,7 @@ package enum ControlMessage: Hashable, Sendable {
   case anchor(Anchor)
   /// Discards everything at and after a media time; later packets have a new generation.
   case flush(Flush)
-  /// Volume, mute, delay and channel map of this room.
+  /// Volume, mute, delay, channel map and volume limit of this room.
   case settings(RoomSettings)
   /// Volume of the stream in all rooms, on top of their own settings.
   case streamVolume(StreamVolume)
@@ -292,12 +292,35 @@ package struct RoomSettings: Hashable, Sendable {
   /// Positive: this room sounds later. Within ±`ProtocolLimits.roomDelay`.
   package var delay: Nanoseconds
   package var channelMap: ChannelMap
+  /// From a sender, nil leaves the limit as it is; from a receiver, nil says that it keeps none.
+  package var volumeLimit: VolumeLimit?
 
-  package init(volume: UInt16, isMuted: Bool, delay: Nanoseconds, channelMap: ChannelMap) {
+  package init(
+    volume: UInt16, isMuted: Bool, delay: Nanoseconds, channelMap: ChannelMap,
+    volumeLimit: VolumeLimit? = nil
+  ) {
     self.volume = volume
     self.isMuted = isMuted
     self.delay = delay
     self.channelMap = channelMap
+    self.volumeLimit = volumeLimit
+  }
+
+  /// Lowers the volume to the limit.
+  package mutating func limitVolume() { volume = min(volume, volumeLimit?.volume ?? volume) }
+}
+
+/// The highest volume that a room takes from any sender.
+package struct VolumeLimit: Hashable, Sendable {
+  package static let full = VolumeLimit(ProtocolLimits.volumeLimit.upperBound)
+
+  /// Within `ProtocolLimits.volumeLimit`; 1000 limits nothing.
+  package var volume: UInt16
+  /// True if the receiver's own user has fixed it, so that no sender can change it.
+  package var isFixed: Bool
+
+  package init(_ volume: UInt16, isFixed: Bool = false) {
+    (self.volume, self.isFixed) = (volume, isFixed)
   }
 }
 

@@ -87,6 +87,8 @@ package enum ProtocolLimits {
   package static let liveLatency: ClosedRange<Int64> = 0...2_000_000_000
   /// 0 is silent, 1000 is full.
   package static let volume: ClosedRange<UInt16> = 0...1000
+  /// A limit of 0 would be a room that plays nothing, for which there is mute.
+  package static let volumeLimit: ClosedRange<UInt16> = 10...1000
   /// Nanoseconds in which a volume rises: nobody takes longer than an hour to wake up.
   package static let rise: ClosedRange<Int64> = 1...3_600_000_000_000
 

@@ -54,15 +54,17 @@ extension Welcome {
     let receiverID = try reader.identifier("receiver id")
     let bytes = try reader.uint64(in: ProtocolLimits.count, "capacity in bytes")
     let flicks = try reader.int64(in: ProtocolLimits.mediaTime, "capacity in flicks")
-    let settings = try RoomSettings(decoding: &reader)
+    var settings = try RoomSettings(decoding: &reader)
     let name = try reader.text(atMost: ProtocolLimits.name, "name")
     let model = try reader.text(atMost: ProtocolLimits.name, "model")
+    let codecs = try reader.codecs()
+    let held = try HeldStream(decodingOptional: &reader)
+    let dropped = try DroppedStream(decodingOptional: &reader)
+    try settings.decodeLimit(&reader)
     self.init(
       version: version, receiverID: receiverID, name: name, model: model,
       capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
-      codecs: try reader.codecs(), settings: settings,
-      held: try HeldStream(decodingOptional: &reader),
-      dropped: try DroppedStream(decodingOptional: &reader),
+      codecs: codecs, settings: settings, held: held, dropped: dropped,
       playsClips: abilities & Self.playsClipsFlag != 0)
   }
 
@@ -80,6 +82,7 @@ extension Welcome {
     held?.encode(to: &writer)
     writer.uint8(dropped == nil ? 0 : 1)
     dropped?.encode(to: &writer)
+    settings.encodeLimit(to: &writer)
   }
 }
 

@@ -17,6 +17,8 @@ import Testing
     (["--name", "a\nb"], "--name must have 1 to 63 bytes and no control characters"),
     (["--name", String(repeating: "é", count: 32)], "--name must have 1 to 63 bytes"),
     (["--port", "65536"], "--port must be 0 to 65535"),
+    (["--start-volume", "101"], "--start-volume must be 0 to 100"),
+    (["--volume-limit", "0"], "--volume-limit must be 1 to 100"),
     (["--buffer", "0"], "--buffer must be 1 to 4096 MiB"),
     (["--buffer-minutes", "601"], "--buffer-minutes must be 1 to 600"),
     (["--idle", "0"], "--idle must be 1 to 86400 seconds"),

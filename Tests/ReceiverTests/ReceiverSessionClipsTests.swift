@@ -75,11 +75,18 @@ import WireProtocol
     #expect(receiver.session.playout.clips.isEmpty)
   }
 
+  private func limited(to limit: UInt16) -> RoomSettings {
+    RoomSettings(
+      volume: 100, isMuted: false, delay: .zero, channelMap: .stereo,
+      volumeLimit: VolumeLimit(limit))
+  }
+
   @Test func `a clip is as loud as was asked for, or as the room, and never inaudible`() {
     for (volume, room, gain) in [
-      (500, RoomSettings(volume: 100, isMuted: true, delay: .zero, channelMap: .stereo), 0.125),
-      (nil, RoomSettings(volume: 800, isMuted: false, delay: .zero, channelMap: .stereo), 0.512),
-      (nil, RoomSettings(volume: 100, isMuted: true, delay: .zero, channelMap: .stereo), 0.027),
+      (500, RoomSettings(volume: 100, isMuted: true, delay: .zero, channelMap: .stereo), 0.171875),
+      (nil, RoomSettings(volume: 800, isMuted: false, delay: .zero, channelMap: .stereo), 0.548),
+      (nil, RoomSettings(volume: 100, isMuted: true, delay: .zero, channelMap: .stereo), 0.061125),
+      (500, limited(to: 200), 0.032), (nil, limited(to: 200), 0.032),
     ] as [(UInt16?, RoomSettings, Float)] {
       var (receiver, control) = Self.connected()
       receiver.say(.settings(room), on: control)

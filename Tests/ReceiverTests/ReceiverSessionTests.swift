@@ -327,14 +327,14 @@ import WireProtocol
     let control = receiver.hello()
     receiver.take()
     let settings = RoomSettings(
-      volume: 500, isMuted: false, delay: .milliseconds(3), channelMap: .left)
+      volume: 500, isMuted: false, delay: .milliseconds(3), channelMap: .left, volumeLimit: .full)
     receiver.say(.settings(settings), on: control)
     let kept = receiver.outputs.compactMap {
       if case .persist(let memory) = $0 { memory.settings } else { nil }
     }
     #expect(kept == [settings])
     #expect(
-      receiver.commands.contains { if case .gain(0.125) = $0 { true } else { false } })
+      receiver.commands.contains { if case .gain(0.171875) = $0 { true } else { false } })
     receiver.handle(.closed(control))
     receiver.take()
     let next = receiver.hello(sender: 2, clock: 8)
@@ -353,13 +353,13 @@ import WireProtocol
     func gains(_ receiver: TestReceiver) -> [Float] {
       receiver.commands.compactMap { if case .gain(let gain) = $0 { gain } else { nil } }
     }
-    #expect(gains(receiver) == [0.015625])
+    #expect(gains(receiver) == [0.029541016])
     #expect(!receiver.outputs.contains { if case .persist = $0 { true } else { false } })
     receiver.say(.streamVolume(StreamVolume(volume: 500, isMuted: true)), on: control)
     #expect(gains(receiver).last == 0)
     receiver.handle(.closed(control))
     let next = receiver.hello(sender: 2, clock: 8)
     receiver.say(.settings(settings), on: next)
-    #expect(gains(receiver).last == 0.125)
+    #expect(gains(receiver).last == 0.171875)
   }
 }

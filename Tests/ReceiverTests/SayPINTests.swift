@@ -32,7 +32,7 @@ import WireProtocol
     memory.settings.volume = 500
     var receiver = TestReceiver(memory: memory, access: .paired, trust: try Self.trust())
     #expect(Self.ask(&receiver) == .sayingPIN)
-    #expect(receiver.speeches == [0.125])
+    #expect(receiver.speeches == [0.171875])
     #expect(receiver.events == [.saysPIN(peer: "study")])
     // Nothing else is granted by that.
     let control = receiver.hello(sender: 7)

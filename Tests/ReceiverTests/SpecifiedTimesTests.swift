@@ -41,12 +41,11 @@ import WireProtocol
 
   @Test func `the gain of a volume is that of the document`() throws {
     #expect(
-      try Specification.text(of: "control-messages.md").contains("gain is (*volume* / 1000)³"))
+      try Specification.text(of: "control-messages.md").contains("gain is (*s* + 7*s*³) / 8"))
     for volume: UInt16 in [0, 1, 500, 999, 1000] {
-      var settings = RoomSettings.default
-      settings.volume = volume
       let share = Float(volume) / 1000
-      #expect(abs(settings.gain - share * share * share) < 1e-7)
+      let gain = perceivedGain(volume: volume, isMuted: false)
+      #expect(abs(gain - (share + 7 * share * share * share) / 8) < 1e-7)
     }
   }
 }

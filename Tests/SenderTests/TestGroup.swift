@@ -258,12 +258,13 @@ extension GroupSession.Input {
 extension Welcome {
   static func test(
     held: HeldStream? = nil, bytes: UInt64 = 1 << 20, span: MediaDuration = .seconds(600),
-    codecs: [Codec] = [.pcm]
+    codecs: [Codec] = [.pcm], limit: VolumeLimit? = nil
   ) -> Welcome {
     Welcome(
       version: 2, receiverID: .counting(from: 9), name: "Kitchen", model: "test",
       capacity: Capacity(bytes: bytes, duration: span), codecs: codecs,
-      settings: RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo),
+      settings: RoomSettings(
+        volume: 500, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: limit),
       held: held)
   }
 }

@@ -25,6 +25,9 @@ import WireProtocol
     expectRefused(anchor(), at: 22, [0x80], "group time too early")
     expectRefused(flush(), at: 10, [0x80], "generation")
     expectRefused(settings(), at: 6, [0x03, 0xe9], "volume 1001")
+    expectRefused(limited(), at: 18, [0, 9], "volume limit 9")
+    expectRefused(limited(), at: 18, [0x03, 0xe9], "volume limit 1001")
+    expectRefused(settings(), at: 8, [2], "a volume limit that is missing")
     expectRefused(settings(), at: 9, [0], "channel map 0")
     expectRefused(settings(), at: 9, [5], "channel map 5")
     expectRefused(settings(), at: 10, [0, 0, 0, 0, 0x77, 0x35, 0x94, 0x01], "delay beyond 2 s")
@@ -56,6 +59,11 @@ import WireProtocol
   }
   private func flush() -> ControlMessage {
     .flush(Flush(from: .zero, generation: 1, isRamped: false))
+  }
+  private func limited() -> ControlMessage {
+    .settings(
+      RoomSettings(
+        volume: 1, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full))
   }
   private func settings() -> ControlMessage {
     .settings(RoomSettings(volume: 1, isMuted: false, delay: .zero, channelMap: .stereo))

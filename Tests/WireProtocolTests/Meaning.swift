@@ -111,6 +111,18 @@ enum Meaning: Hashable {
             held: nil,
             dropped: DroppedStream(unheard: .seconds(90), senderName: "study"))))
     ),
+    (
+      "control.welcome.limited",
+      .control(
+        .welcome(
+          Welcome(
+            version: 2, receiverID: .counting(from: 0xa0), name: "Attic", model: "",
+            capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)), codecs: [.pcm],
+            settings: RoomSettings(
+              volume: 300, isMuted: false, delay: .zero, channelMap: .stereo,
+              volumeLimit: VolumeLimit(500, isFixed: true)),
+            held: nil)))
+    ),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
     ("control.refuse.notPaired", .control(.refuse(Refusal(reason: .notPaired, detail: "")))),
     ("control.prove", .control(.prove(counting(from: 0x40, 32)))),
@@ -182,6 +194,14 @@ enum Meaning: Hashable {
         .settings(
           RoomSettings(
             volume: 650, isMuted: false, delay: .microseconds(-1500), channelMap: .left)))
+    ),
+    (
+      "control.settings.limit",
+      .control(
+        .settings(
+          RoomSettings(
+            volume: 500, isMuted: false, delay: .zero, channelMap: .stereo,
+            volumeLimit: VolumeLimit(500))))
     ),
     (
       "control.streamVolume",

@@ -148,7 +148,10 @@ extension SplitMix64 {
     RoomSettings(
       volume: pick(ProtocolLimits.volume), isMuted: Bool.random(using: &self),
       delay: Nanoseconds(pick(ProtocolLimits.roomDelay)),
-      channelMap: element(RoomSettings.ChannelMap.allCases))
+      channelMap: element(RoomSettings.ChannelMap.allCases),
+      volumeLimit: element([
+        nil, VolumeLimit(pick(ProtocolLimits.volumeLimit), isFixed: Bool.random(using: &self)),
+      ]))
   }
 
   private mutating func welcome() -> Welcome {

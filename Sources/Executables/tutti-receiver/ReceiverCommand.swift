@@ -46,6 +46,11 @@ struct ReceiverCommand: ParsableCommand {
   var startVolume: Int = 30
   @Option(
     help: .init(
+      "Never play louder, whoever asks: 1 to 100 (default: as the household sets it).",
+      valueName: "volume"))
+  var volumeLimit: Int?
+  @Option(
+    help: .init(
       "Who may play here: paired (senders that were paired) or open (anybody on this network).",
       valueName: "policy"))
   var access = AccessPolicy.paired.rawValue

@@ -29,6 +29,9 @@ struct ReceiverConfiguration {
     guard (0...100).contains(command.startVolume) else {
       throw StartFailure.usage("--start-volume must be 0 to 100")
     }
+    if let limit = command.volumeLimit, !(1...100).contains(limit) {
+      throw StartFailure.usage("--volume-limit must be 1 to 100")
+    }
     guard let access = AccessPolicy(rawValue: command.access) else {
       throw StartFailure.usage(
         "--access \(command.access) is not known; allowed are: paired, open")
@@ -64,7 +67,9 @@ struct ReceiverConfiguration {
     self.settings = settings
     place = .init(
       port: port, isAnnounced: command.mdns, stateDirectory: command.stateDir,
-      startVolume: UInt16(command.startVolume) * 10)
+      volumes: ReceiverVolumes(
+        start: UInt16(command.startVolume) * 10, limit: command.volumeLimit.map { UInt16($0) * 10 })
+    )
     logLevel = level
   }
 

@@ -120,8 +120,7 @@ struct ClipShelf {
     let rendered = RenderedClip(
       number: clip.number, from: clip.from, until: clip.from + clip.length, begins: begins,
       ends: begins + length,
-      gain: clip.offer.volume.map { perceivedGain(volume: $0, isMuted: false) }
-        ?? settings.gainOfSpeech,
+      gain: clip.offer.volume.map(settings.gain(ofSpeech:)) ?? settings.gainOfSpeech,
       musicGain: perceivedGain(volume: clip.offer.musicVolume, isMuted: false),
       ramp: clip.offer.ramp)
     held[index].rendered = rendered

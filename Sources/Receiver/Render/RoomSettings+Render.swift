@@ -4,19 +4,33 @@ package import WireProtocol
 
 extension RoomSettings {
   package static let `default` = RoomSettings(
-    volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo)
+    volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
 
-  /// Gain 0...1, cubic: half volume sounds about half as loud (-18 dB), and the lower end stays
-  /// usable.
-  package var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
-
-  /// As loud as the room plays, but never inaudible: somebody has asked to hear it.
-  var gainOfSpeech: Float {
-    perceivedGain(volume: max(volume, Self.leastVolumeOfSpeech), isMuted: false)
+  /// Returns these settings after a sender has said others: it leaves a limit that it does not name or cannot change,
+  /// and passes none.
+  func changed(to said: RoomSettings) -> RoomSettings {
+    var settings = said
+    settings.volumeLimit = volumeLimit
+    if let limit = said.volumeLimit, volumeLimit?.isFixed != true {
+      settings.volumeLimit = VolumeLimit(limit.volume)
+    }
+    settings.limitVolume()
+    return settings
   }
 
-  /// The volume with which rooms start.
-  private static let leastVolumeOfSpeech: UInt16 = 300
+  /// Gain 0...1.
+  package var gain: Float { perceivedGain(volume: volume, isMuted: isMuted) }
+
+  /// As loud as the room plays, but never inaudible: somebody has asked to hear it. Only the room's limit is lower.
+  var gainOfSpeech: Float { gain(ofSpeech: max(volume, Self.startVolume)) }
+
+  /// Gain of what somebody wants to be heard at `volume`, in a room that is muted, too.
+  func gain(ofSpeech volume: UInt16) -> Float {
+    perceivedGain(volume: min(volume, volumeLimit?.volume ?? volume), isMuted: false)
+  }
+
+  /// The volume of a room in which nobody has set one. It is low, because sudden loud music frightens people.
+  package static let startVolume: UInt16 = 300
 
   /// - Parameter share: of the stream's volume that counts now, 0 to 1.
   func renderCommands(_ stream: StreamVolume, share: Double = 1) -> [RenderCommand] {
@@ -31,10 +45,12 @@ extension StreamVolume {
   }
 }
 
+/// The law of all volumes, see docs/protocol/control-messages.md: a cube alone leaves the lowest fifth below what people
+/// hear in a living room, so an eighth of the gain is the share itself.
 func perceivedGain(volume: UInt16, isMuted: Bool) -> Float {
   if isMuted { return 0 }
   let share = Float(volume) / 1000
-  return share * share * share
+  return (share + 7 * share * share * share) / 8
 }
 
 extension RoomSettings.ChannelMap {

@@ -305,7 +305,7 @@ extension ReceiverSession {
     case .settings(let settings):
       let change = settings.delay - memory.settings.delay
       if change != .zero { expectGap(at: now, of: Nanoseconds(abs(change.count))) }
-      memory.settings = settings
+      memory.take(settings)
       applySettings()
       outputs.append(.persist(memory))
     case .streamVolume(let volume):

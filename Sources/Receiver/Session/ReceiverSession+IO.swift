@@ -97,6 +97,8 @@ package struct OutputDevice: Hashable, Sendable {
 /// Data that a receiver keeps over a restart.
 package struct ReceiverMemory: Hashable, Sendable {
   package var settings: RoomSettings
+  /// False until somebody has set a volume: then the room begins with the start volume each time.
+  package var hasVolume = false
   /// Drift of this machine's clock against those of senders it has met, newest first; at most sixteen.
   package var clockDrifts: [ClockDrift]
   /// Drift of the sound device against this machine's clock; dimensionless.
@@ -119,6 +121,14 @@ package struct ReceiverMemory: Hashable, Sendable {
     self.settings = settings
     self.clockDrifts = clockDrifts
     self.deviceDrift = deviceDrift
+    self.settings.limitVolume()
+  }
+
+  /// Takes settings that a sender has said.
+  mutating func take(_ said: RoomSettings) {
+    let changed = settings.changed(to: said)
+    hasVolume = hasVolume || changed.volume != settings.volume
+    settings = changed
   }
 }
 

@@ -63,6 +63,9 @@ extension GroupSession {
       }
     case .channelMap(let rooms, let map):
       try self.rooms.set(rooms, at: now) { $0.channelMap = map }
+    case .volumeLimit(let rooms, let limit):
+      try self.rooms.set(volumeLimit: limit, of: rooms, at: now)
+    case .volumeCap(let cap): rooms.setVolumeCap(cap, at: now)
     case .offerClip(let clip, let volume, let rooms):
       return .offered(self.rooms.offer(clip, volume: volume, to: rooms, at: now))
     case .beginClip(let number, let time):

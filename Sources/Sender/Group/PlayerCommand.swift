@@ -28,6 +28,12 @@ package enum PlayerCommand: Hashable, Sendable {
   case rise(from: LocalTime, over: Nanoseconds)
   case delay(RoomSelection, Nanoseconds)
   case channelMap(RoomSelection, RoomSettings.ChannelMap)
+  /// The highest volume that rooms take from anybody, within `ProtocolLimits.volumeLimit`. Rooms that are louder are
+  /// turned down to it.
+  case volumeLimit(RoomSelection, UInt16)
+  /// The highest volume that this group asks of any of its rooms from now on, 0...1000. Rooms that are louder are turned
+  /// down, and those that join. They do not know of it, so others may pass it.
+  case volumeCap(UInt16)
   /// Jumps to a position in the item with this identity.
   case jump(to: Int, at: MediaDuration = .zero)
   /// Takes the item begun last from its source again, from this position on, because its audio has changed. Enqueued
@@ -101,6 +107,10 @@ package enum CommandRefusal: Error, Hashable, Sendable {
   case playlistIsFull
   /// The group does not play in this room, or no longer.
   case noSuchRoom(RoomID)
+  /// The receiver's own user has fixed the volume limit of the room with this name.
+  case volumeLimitIsFixed(String)
+  /// The receiver of the room with this name is of an older version, which keeps no limit.
+  case keepsNoVolumeLimit(String)
   /// The group has ended.
   case finished
 }
@@ -119,6 +129,10 @@ extension CommandRefusal: CustomStringConvertible {
     case .noSuchItem: "that item is not in the list any more"
     case .playlistIsFull: "the list is full: \(Playlist.limit) items"
     case .noSuchRoom: "that room does not play here any more"
+    case .volumeLimitIsFixed(let name):
+      "the volume limit of \(name) is fixed by its receiver; change it there: tutti-receiver --volume-limit"
+    case .keepsNoVolumeLimit(let name):
+      "the receiver of \(name) keeps no volume limit; update it"
     case .finished: "playing has ended"
     }
   }

@@ -22,6 +22,9 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var muted: Bool?
     package var delayMs: Double?
     package var channels: String?
+    /// Nil where its receiver keeps none.
+    package var volumeLimit: Double?
+    package var isVolumeLimitFixed: Bool?
     /// Present while the room is connected.
     package var sync: RoomSync?
   }
@@ -218,6 +221,8 @@ extension StatusReport.Room {
     muted = settings.isMuted
     delayMs = (settings.delay.seconds * 1000).rounded(to: 3)
     channels = "\(settings.channelMap)"
+    volumeLimit = settings.volumeLimit.map { Double($0.volume) / 10 }
+    isVolumeLimitFixed = settings.volumeLimit?.isFixed
   }
 }
 

@@ -37,6 +37,7 @@ extension RoomSet {
   mutating func admit(_ id: RoomID, telling messages: [ControlMessage], at now: LocalTime) {
     guard let index = index(of: id) else { return }
     for message in messages { tell(index, message, at: now) }
+    if isBeyondCap(index) { try? set(.room(id), at: now) { _ in } }
     deliverClips(to: id, at: now)
     outputs.append(.connect(id, .media))
     removeTwins(of: id)
@@ -48,13 +49,42 @@ extension RoomSet {
     if case .room(let id) = rooms, self[id] == nil { throw .noSuchRoom(id) }
     for index in links.indices where rooms.contains(links[index].id) {
       guard var settings = links[index].connected?.settings else { continue }
-      let before = settings.delay
+      let before = settings
       change(&settings)
+      settings.limitVolume()
+      settings.volume = min(settings.volume, volumeCap)
       links[index].connected?.settings = settings
-      if settings.delay != before {
-        links[index].connected?.excuseStarvation(at: now, delayedBy: settings.delay - before)
+      if settings.delay != before.delay {
+        links[index].connected?.excuseStarvation(at: now, delayedBy: settings.delay - before.delay)
       }
+      // What the room has is no news for it.
+      if settings.volumeLimit == before.volumeLimit { settings.volumeLimit = nil }
       tell(index, .settings(settings), at: now)
     }
+  }
+
+  mutating func setVolumeCap(_ cap: UInt16, at now: LocalTime) {
+    volumeCap = cap
+    for index in links.indices where isBeyondCap(index) {
+      try? set(.room(links[index].id), at: now) { _ in }
+    }
+  }
+
+  private func isBeyondCap(_ index: Int) -> Bool {
+    links[index].connected.map { $0.settings.volume > volumeCap } ?? false
+  }
+
+  /// Limits nothing if one of the rooms cannot be limited.
+  mutating func set(
+    volumeLimit limit: UInt16, of rooms: RoomSelection, at now: LocalTime
+  ) throws(CommandRefusal) {
+    for link in links where rooms.contains(link.id) {
+      guard let settings = link.connected?.settings else { continue }
+      guard let known = settings.volumeLimit else { throw .keepsNoVolumeLimit(link.name) }
+      guard !known.isFixed else { throw .volumeLimitIsFixed(link.name) }
+    }
+    let range = ProtocolLimits.volumeLimit
+    let limit = min(max(limit, range.lowerBound), range.upperBound)
+    try set(rooms, at: now) { $0.volumeLimit = VolumeLimit(limit) }
   }
 }

@@ -17,6 +17,8 @@ struct RoomSet {
   let configuration: GroupSession.Configuration
   /// In the order in which they were added.
   var links: [RoomLink] = []
+  /// The highest volume that is asked of any room.
+  var volumeCap = ProtocolLimits.volume.upperBound
   private var sessionCount: UInt64 = 0
   /// The room that has changed the codecs that all rooms decode; nil once the enqueued audio was checked against them.
   var newcomer: RoomID?
