@@ -39,6 +39,8 @@ package struct HouseRecord: Hashable, Sendable {
     package var muted: Bool?
     package var delayMs: Double?
     package var channels: String?
+    package var volumeLimit: Double?
+    package var isVolumeLimitFixed: Bool?
 
     package init(id: String, name: String) { (self.id, self.name) = (id, name) }
   }
@@ -61,6 +63,7 @@ package struct HouseRecord: Hashable, Sendable {
   /// In the order of their identities.
   package var debts: [Debt] = []
   package var rooms: [Room] = []
+  package var night: NightHours?
   /// The number of the newest group.
   package var lastGroup = 0
 

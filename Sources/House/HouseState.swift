@@ -52,10 +52,27 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var diskProblem: String?
     /// Seconds by which its time, that of alarms, is ahead of UTC now.
     package var zoneOffsetS: Int64 = 0
+    /// Absent where there is none.
+    package var night: Night?
     package private(set) var settings = SettingRanges()
 
     package init(id: String, name: String, version: String) {
       (self.id, self.name, self.version) = (id, name, version)
+    }
+  }
+
+  /// The hours in which rooms are quiet, by the clock on the wall.
+  package struct Night: Codable, Hashable, Sendable {
+    /// Such as `22:00`.
+    package var from: String
+    package var to: String
+    package var volumeLimit: Double
+    /// True within them.
+    package var isNow: Bool
+
+    package init(_ hours: NightHours, isNow: Bool) {
+      (from, to) = (hours.fromText, hours.toText)
+      (volumeLimit, self.isNow) = (hours.volumeLimit, isNow)
     }
   }
 
@@ -204,6 +221,10 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var muted: Bool?
     package var delayMs: Double?
     package var channels: String?
+    /// The highest volume that it takes from anybody; absent where its receiver keeps none.
+    package var volumeLimit: Double?
+    /// True if its receiver's own user has fixed the limit.
+    package var isVolumeLimitFixed: Bool?
     package var sync: RoomSync?
 
     package init(id: String, name: String, state: State, isPaired: Bool, isPresent: Bool) {

@@ -26,6 +26,13 @@ package enum Order: Codable, Hashable, Sendable {
   case removeAlarm(String)
   /// Stops an alarm, or lets it ring again later; nil is all that ring.
   case endAlarm(String?, snoozes: Bool)
+  /// Sets the hours in which rooms are quiet, or tells them.
+  case night(Night)
+
+  package enum Night: Codable, Hashable, Sendable {
+    case show, off
+    case set(NightHours)
+  }
 
   package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
     case play, pause, stop, next, previous
@@ -141,6 +148,7 @@ extension Order {
     case .edit(_, .play, _): false
     case .edit: true
     case .addAlarm, .changeAlarm, .removeAlarm: true
+    case .night(let night): night != .show
     case .transport, .seek, .set, .identify, .endAlarm: false
     }
   }
@@ -151,7 +159,7 @@ extension Order {
     case .edit: true
     case .change(_, let change): change.repeat != nil
     case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify,
-      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm:
+      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night:
       false
     }
   }
@@ -160,7 +168,7 @@ extension Order {
   package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
-    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm: true
+    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night: true
     case .change(_, let change): !change.rooms.isEmpty
     case .transport, .seek, .edit: false
     }

@@ -38,7 +38,7 @@ extension Order {
     case .addAlarm(let change): return .addAlarm(try change.resolved(by: names))
     case .changeAlarm(let id, let change):
       return .changeAlarm(id, try change.resolved(by: names))
-    case .removeAlarm, .endAlarm: return self
+    case .removeAlarm, .endAlarm, .night: return self
     case .identify(let room): return .identify(room: try names.room(room, in: nil))
     }
   }

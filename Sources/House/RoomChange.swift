@@ -8,6 +8,9 @@ package struct RoomChange: Codable, Hashable, Sendable {
   package typealias ChannelMap = RoomSettings.ChannelMap
 
   package static let volumes = 0.0...100
+  package static let volumeLimits =
+    Double(ProtocolLimits.volumeLimit.lowerBound) / 10...Double(
+      ProtocolLimits.volumeLimit.upperBound) / 10
   package static let steps = -100.0...100
   package static let delaysMs =
     Double(ProtocolLimits.roomDelay.lowerBound) / 1e6...Double(ProtocolLimits.roomDelay.upperBound)
@@ -20,12 +23,15 @@ package struct RoomChange: Codable, Hashable, Sendable {
   /// Milliseconds, within `delaysMs`. Positive is later.
   package var delayMs: Double?
   package var channels: RoomSettings.ChannelMap?
+  /// The highest volume that the rooms take from anybody, within `volumeLimits`; 100 limits nothing.
+  package var volumeLimit: Double?
 
   package init(
     volume: Double? = nil, muted: Bool? = nil, delayMs: Double? = nil,
-    channels: RoomSettings.ChannelMap? = nil
+    channels: RoomSettings.ChannelMap? = nil, volumeLimit: Double? = nil
   ) {
     (self.volume, self.muted, self.delayMs, self.channels) = (volume, muted, delayMs, channels)
+    self.volumeLimit = volumeLimit
   }
 
   package var isEmpty: Bool { self == RoomChange() }
@@ -33,6 +39,12 @@ package struct RoomChange: Codable, Hashable, Sendable {
   /// Throws if a value is out of range.
   package func commands(for rooms: RoomSelection) throws(Refusal) -> [PlayerCommand] {
     var commands: [PlayerCommand] = []
+    if let volumeLimit {
+      guard Self.volumeLimits.contains(volumeLimit) else {
+        throw .invalid("a volume limit is \(Self.volumeLimits.text)")
+      }
+      commands.append(.volumeLimit(rooms, UInt16((volumeLimit * 10).rounded())))
+    }
     if let volume {
       guard (isStep ? Self.steps : Self.volumes).contains(volume) else {
         throw .invalid("volume is \(Self.volumes.text), or a step with + or -")
@@ -57,6 +69,7 @@ package struct RoomChange: Codable, Hashable, Sendable {
     muted = later.muted ?? muted
     delayMs = later.delayMs ?? delayMs
     channels = later.channels ?? channels
+    volumeLimit = later.volumeLimit ?? volumeLimit
   }
 }
 

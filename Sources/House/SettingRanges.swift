@@ -10,6 +10,7 @@ package struct SettingRanges: Codable, Hashable, Sendable {
   }
 
   package private(set) var volume = Range(RoomChange.volumes)
+  package private(set) var volumeLimit = Range(RoomChange.volumeLimits)
   package private(set) var delayMs = Range(RoomChange.delaysMs)
   package private(set) var rate = Range(Effects.rates)
   package private(set) var pitch = Range(Effects.pitches)

@@ -7,6 +7,7 @@ protocol RoomSettingsShown {
   var muted: Bool? { get }
   var delayMs: Double? { get }
   var channels: String? { get }
+  var volumeLimit: Double? { get }
 }
 
 extension StatusReport.Room: RoomSettingsShown {
@@ -17,14 +18,15 @@ extension HouseState.Room: RoomSettingsShown {
 }
 
 extension RoomSettingsShown {
-  /// Such as `Kitchen: volume 40, 12.5 ms later, left`; nil until the room has reported its
+  /// Such as `Kitchen: volume 40 of at most 60, 12.5 ms later, left`; nil until the room has reported its
   /// settings.
   fileprivate var sentence: String? {
     guard let volume else { return nil }
-    var parts = [
-      muted == true
-        ? "muted (volume \(NumberText.short(volume)))" : "volume \(NumberText.short(volume))"
-    ]
+    var loudness = "volume \(NumberText.short(volume))"
+    if let volumeLimit, volumeLimit < RoomChange.volumes.upperBound {
+      loudness += " of at most \(NumberText.short(volumeLimit))"
+    }
+    var parts = [muted == true ? "muted (\(loudness))" : loudness]
     if let delay = delayText { parts.append(delay) }
     if let channels, channels != "stereo" { parts.append(channels) }
     return "\(name): " + parts.joined(separator: ", ")

@@ -173,6 +173,17 @@ public struct Household: Hashable, Sendable {
     try await order(.change(group: Order.meantGroup, change), in: group)
   }
 
+  /// Sets the highest volume that rooms take from anybody. Their receivers keep it, and turn them down to it.
+  ///
+  /// - Parameter limit: 0.01 to 1, on the scale of `setVolume`; 1 limits nothing.
+  /// - Throws: `TuttiError.invalid` outside that range, `refused` where a receiver's own user has fixed the limit.
+  public func setVolumeLimit(_ limit: Double, ofRooms rooms: [String]) async throws(TuttiError) {
+    guard (0.01...1).contains(limit) else {
+      throw .invalid("a volume limit is 0.01 to 1, not \(limit)")
+    }
+    try await order(.set(rooms: rooms, RoomChange(volumeLimit: limit * 100)), in: nil)
+  }
+
   // MARK: - The queue
 
   /// Plays an entry, and goes on with those behind it.

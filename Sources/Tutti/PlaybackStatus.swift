@@ -90,6 +90,8 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
 
     /// 0 (silent) to 1 (full), perceptual.
     public var volume: Double { Double(settings.volume) / 1000 }
+    /// The highest volume that the room takes from anybody; 1 limits nothing.
+    public var volumeLimit: Double { Double(settings.volumeLimit?.volume ?? 1000) / 1000 }
     public var isMuted: Bool { settings.isMuted }
     /// Positive: the room sounds later than the others.
     public var delay: Duration { Duration(settings.delay) }

@@ -40,6 +40,21 @@ public struct RoomGroup: Sendable {
     try await set(id) { .volume($0, level) }
   }
 
+  /// Sets the highest volume that a room takes from anybody. Its receiver keeps it, and turns the room down to it.
+  ///
+  /// - Parameters:
+  ///   - limit: 0.01 to 1, on the scale of `setVolume`; 1 limits nothing.
+  ///   - id: one room; nil for all.
+  /// - Throws: `TuttiError.invalid` outside that range, and where the receiver's own user has fixed the limit;
+  ///   `noSuchRoom`, `closed`.
+  public func setVolumeLimit(_ limit: Double, of id: Room.ID? = nil) async throws(TuttiError) {
+    guard (0.01...1).contains(limit) else {
+      throw .invalid("a volume limit is 0.01 to 1, not \(limit)")
+    }
+    let level = UInt16((limit * 1000).rounded())
+    try await set(id) { .volumeLimit($0, level) }
+  }
+
   /// Fades to silence, or back.
   ///
   /// - Throws: `TuttiError.noSuchRoom`, `closed`.

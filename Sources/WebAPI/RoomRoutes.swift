@@ -12,8 +12,9 @@ extension WebAPI {
       change.delayMs = try fields.number("delayMs", in: RoomChange.delaysMs)
       change.channels = try fields.choice("channels", of: RoomChange.ChannelMap.names)
         .flatMap(RoomChange.ChannelMap.init(name:))
+      change.volumeLimit = try fields.number("volumeLimit", in: RoomChange.volumeLimits)
       try fields.end()
-      if change.delayMs != nil || change.channels != nil {
+      if change.delayMs != nil || change.channels != nil || change.volumeLimit != nil {
         try call.need(.household, to: "change the settings of rooms")
       }
       let answer = try await api.house.perform(.set(rooms: [call["id"]], change))

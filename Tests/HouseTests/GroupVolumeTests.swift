@@ -19,6 +19,32 @@ import Testing
     #expect(moved(99.9).values.allSatisfy { $0 < 100 })
   }
 
+  @Test func `each room reaches its limit, and the slider ends at the highest`() {
+    var volume = GroupVolume()
+    let limits = ["a": 30.0, "b": 60, "c": 45]
+    let loudest = volume.move(to: 100, Self.rooms, limits: limits)
+    #expect(loudest == limits)
+    #expect(volume.level(of: loudest) == 60)
+    let half = volume.move(to: 40, loudest, limits: limits)
+    #expect(half.allSatisfy { $0.value < limits[$0.key] ?? 0 })
+    #expect(volume.move(to: 23.3, half, limits: limits) == Self.rooms)
+  }
+
+  @Test func `the slider of a single room stands where the room's does`() {
+    var volume = GroupVolume()
+    for (level, reached) in [(20.0, 20.0), (50, 50), (80, 50), (35, 35)] {
+      let rooms = volume.move(to: level, ["a": 10], limits: ["a": 50])
+      #expect(rooms == ["a": reached])
+      #expect(volume.level(of: rooms) == reached)
+    }
+  }
+
+  @Test func `rooms that are louder than a new limit are lowered, and the others are not moved`() {
+    var volume = GroupVolume()
+    let rooms = volume.move(to: 50, ["a": 20, "b": 80], limits: ["b": 60])
+    #expect(rooms == ["a": 20, "b": 60])
+  }
+
   @Test(arguments: [0.0, 10, 23.3, 55.5, 100])
   func `going back restores exactly what was`(level: Double) {
     let start = GroupVolume().level(of: Self.rooms)

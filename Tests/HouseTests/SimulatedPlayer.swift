@@ -24,6 +24,7 @@ final class SimulatedPlayer: GroupPlayer {
   private var commandCount: UInt64 = 0
   private var lastRoom = 0
   private var hasSounded = false
+  var volumeCap: UInt16 = 1000
   /// Rooms of the clips that were offered.
   private var clips: [UInt32: [RoomID]] = [:]
   private var lastClip: UInt32 = 0
@@ -64,7 +65,8 @@ final class SimulatedPlayer: GroupPlayer {
   /// Takes a command that is about a clip.
   private func clip(_ command: PlayerCommand) -> CommandReply? {
     switch command {
-    case .offerClip(_, _, let rooms):
+    case .offerClip(_, let volume, let rooms):
+      world.clipVolumes.append(volume)
       lastClip += 1
       clips[lastClip] = rooms
       return .success(.offered(lastClip))

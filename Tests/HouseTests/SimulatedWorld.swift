@@ -32,7 +32,8 @@ final class SimulatedWorld: HousePlayers {
     var playsClips = true
     /// True until somebody has typed it.
     var needsPIN = false
-    var settings = RoomSettings(volume: 500, isMuted: false, delay: .zero, channelMap: .stereo)
+    var settings = RoomSettings(
+      volume: 500, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
 
     var answers: Bool { isOn && !needsPIN }
   }
@@ -60,6 +61,8 @@ final class SimulatedWorld: HousePlayers {
   private(set) var warnings: [String] = []
   /// The receivers that heard announcements, and when those began.
   private(set) var heard: [(room: String, begins: LocalTime)] = []
+  /// The volumes of announcements.
+  var clipVolumes: [UInt16?] = []
   /// The number that survives the death of the process.
   private(set) var deaths = 0
   /// True while an order may take rooms from strangers.
@@ -321,6 +324,12 @@ final class SimulatedWorld: HousePlayers {
     return shown
   }
 
+  /// Somebody else has set the limit.
+  func limit(_ index: Int, to limit: VolumeLimit) {
+    receivers[index].settings.volumeLimit = limit
+    receivers[index].settings.limitVolume()
+  }
+
   /// Carries out a command that is about rooms alone.
   func set(_ command: PlayerCommand, of player: SimulatedPlayer) -> Bool {
     let selection: RoomSelection
@@ -328,11 +337,19 @@ final class SimulatedWorld: HousePlayers {
     switch command {
     case .volume(let rooms, let volume): (selection, change) = (rooms, { $0.volume = volume })
     case .mute(let rooms, let isMuted): (selection, change) = (rooms, { $0.isMuted = isMuted })
+    case .volumeLimit(let rooms, let limit):
+      (selection, change) = (rooms, { $0.volumeLimit = VolumeLimit(limit) })
+    case .volumeCap(let cap):
+      (selection, change) = (.all, { _ in })
+      player.volumeCap = cap
     case .volumeBy, .delay, .channelMap: return true
     default: return false
     }
     for room in player.rooms where selection.contains(room.id) && holds(room, player) {
-      if let index = index(room.receiver) { change(&receivers[index].settings) }
+      guard let index = index(room.receiver) else { continue }
+      change(&receivers[index].settings)
+      receivers[index].settings.limitVolume()
+      receivers[index].settings.volume = min(receivers[index].settings.volume, player.volumeCap)
     }
     return true
   }
@@ -355,6 +372,7 @@ final class SimulatedWorld: HousePlayers {
     guard before == .nobody || before == .ours(player.number) || takesOver else { return }
     if before == .stranger, !mayTake { problems.append("took \(receivers[index].name)") }
     receivers[index].holder = .ours(player.number)
+    receivers[index].settings.volume = min(receivers[index].settings.volume, player.volumeCap)
     tell(.room(told, .connected), of: player)
     if case .ours(let number) = before, number != player.number {
       players.first { $0.number == number }?.lose(room.receiver)

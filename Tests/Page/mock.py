@@ -240,7 +240,9 @@ def _(house, query, body, key, entry):
 @route("PATCH", "/rooms/{key}")
 def _(house, query, body, key):
     room = house.rooms[known(house.rooms, key, "room")]
-    room.update({k: body[k] for k in ("volume", "muted", "delayMs", "channels") if k in body})
+    room.update({k: body[k] for k in ("volume", "volumeLimit", "muted", "delayMs", "channels") if k in body})
+    if room["volume"] is not None:
+        room["volume"] = min(room["volume"], room["volumeLimit"])
     house.snapshots.pop(room["groupId"], None)
     house.announce([room["groupId"]] if room["groupId"] else [], [key])
     return 200, room

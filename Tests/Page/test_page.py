@@ -276,6 +276,15 @@ class Rooms(PageTest):
             return next(r for r in self.api(page, "GET", "/state")["rooms"] if r["name"] == "Kitchen")
         self.until(page, lambda: (kitchen()["delayMs"], kitchen()["channels"]) == (1, "left"), "set")
 
+    def test_the_volume_limit_is_set_in_the_sheet_of_a_room(self):
+        page = self.open("rooms")
+        page.get_by_role("button", name="More for Kitchen").click()
+        page.get_by_role("button", name="Loudest: one less").click()
+
+        def kitchen():
+            return next(r for r in self.api(page, "GET", "/state")["rooms"] if r["name"] == "Kitchen")
+        self.until(page, lambda: kitchen()["volumeLimit"] == 99, "set")
+
     def test_a_new_group_takes_rooms_from_others_which_play_on(self):
         page = self.open("rooms")
         page.get_by_role("button", name="New group").click()

@@ -42,6 +42,8 @@ import Testing
     record.lastGroup = 2
     var room = HouseRecord.Room(id: "a", name: "Kitchen")
     (room.volume, room.muted, room.delayMs, room.channels) = (40.5, true, -3, "left")
+    (room.volumeLimit, room.isVolumeLimitFixed) = (60, true)
+    record.night = NightHours(fromMinute: 1_320, toMinute: 420, volumeLimit: 25)
     record.rooms = [room, HouseRecord.Room(id: "b", name: "Bath")]
     return record
   }

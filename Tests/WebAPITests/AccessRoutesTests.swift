@@ -271,6 +271,7 @@ import WebTestSupport
     ("POST", "/api/v1/groups", #"{"roomIds":["22222222222222222222222222222222"],"name":"x"}"#),
     ("PATCH", "/api/v1/rooms/11111111111111111111111111111111", #"{"delayMs":9}"#),
     ("PATCH", "/api/v1/rooms/11111111111111111111111111111111", #"{"channels":"left"}"#),
+    ("PATCH", "/api/v1/rooms/11111111111111111111111111111111", #"{"volumeLimit":100}"#),
     (
       "POST", "/api/v1/groups/g1/rooms",
       #"{"roomId":"22222222222222222222222222222222","take":true}"#

@@ -43,6 +43,7 @@ import WebTestSupport
     let (room, group) = ("rooms/{id}", "groups/{id}")
     for (documented, range) in [
       (try document.range(room, "volume"), settings.volume),
+      (try document.range(room, "volumeLimit"), settings.volumeLimit),
       (try document.range(room, "delayMs"), settings.delayMs),
       (try document.range(group, "volume"), settings.volume),
       (try document.range(group, "sleepInS"), settings.sleepInS),
@@ -61,6 +62,7 @@ import WebTestSupport
     try await withHouse { client, _ in
       for (path, key, range) in [
         ("rooms/\(room(1))", "volume", settings.volume),
+        ("rooms/\(room(1))", "volumeLimit", settings.volumeLimit),
         ("rooms/\(room(1))", "delayMs", settings.delayMs),
         ("groups/g1", "volume", settings.volume), ("groups/g1", "sleepInS", settings.sleepInS),
       ] {

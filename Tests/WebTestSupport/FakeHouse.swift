@@ -29,6 +29,7 @@ package actor FakeHouse: HouseControl {
   private static let noon = LocalTime(nanoseconds: 43_200_000_000_000)
   private var alarms = AlarmBook(
     restoring: [], lastNumber: 0, in: Greenwich(), lead: .zero, at: FakeHouse.noon)
+  private var night: NightHours?
   /// The orders so far, in order.
   package private(set) var requests: [Order] = []
 
@@ -38,6 +39,7 @@ package actor FakeHouse: HouseControl {
         id: String(repeating: "\(number + 1)", count: 32), name: name, state: .free,
         isPaired: true, isPresent: true)
       (room.volume, room.muted, room.delayMs, room.channels) = (50, false, 0, "stereo")
+      (room.volumeLimit, room.isVolumeLimitFixed) = (100, false)
       return room
     }
   }
@@ -46,9 +48,10 @@ package actor FakeHouse: HouseControl {
 
   package func state() throws(Refusal) -> HouseState {
     let elapsed = ContinuousClock.now - start
+    var server = HouseState.Server(id: "5a", name: "study </script>", version: "1.0.0")
+    server.night = night.map { .init($0, isNow: false) }
     return HouseState(
-      revision: revision, nowMs: elapsed / .milliseconds(1),
-      server: .init(id: "5a", name: "study </script>", version: "1.0.0"), groups: groups,
+      revision: revision, nowMs: elapsed / .milliseconds(1), server: server, groups: groups,
       rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")], alarms: shownAlarms,
       library: .init(trackCount: 3, albumCount: 1))
   }
@@ -159,6 +162,13 @@ package actor FakeHouse: HouseControl {
     case .changeAlarm(let id, let change):
       try alarms.change(id, change, at: Self.noon)
       return tell(alarm: id)
+    case .night(let night):
+      if case .set(let hours) = night {
+        self.night = hours
+      } else if night == .off {
+        self.night = nil
+      }
+      return Answer(revision: revision)
     case .removeAlarm(let id):
       try alarms.remove(id)
       return tell(alarm: id)
@@ -254,6 +264,7 @@ package actor FakeHouse: HouseControl {
     rooms[index].muted = change.muted ?? rooms[index].muted
     rooms[index].delayMs = change.delayMs ?? rooms[index].delayMs
     rooms[index].channels = change.channels?.name ?? rooms[index].channels
+    rooms[index].volumeLimit = change.volumeLimit ?? rooms[index].volumeLimit
     tell(rooms: [rooms[index]])
     return rooms[index]
   }

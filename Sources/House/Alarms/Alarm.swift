@@ -48,7 +48,9 @@ package struct Alarm: Codable, Hashable, Sendable {
   }
 
   /// Its time, such as `07:05`.
-  package var timeText: String {
+  package var timeText: String { Self.text(ofMinute: minute) }
+
+  package static func text(ofMinute minute: Int) -> String {
     let (hour, minute) = minute.quotientAndRemainder(dividingBy: 60)
     return (hour < 10 ? "0" : "") + "\(hour)" + (minute < 10 ? ":0" : ":") + "\(minute)"
   }

@@ -57,6 +57,10 @@ extension Player {
   package func set(_ change: RoomChange) throws(Refusal) -> String {
     _ = try change.commands(for: .all)
     var rest = change
+    if change.volumeLimit != nil {
+      _ = try set(RoomChange(volumeLimit: change.volumeLimit), in: [.all])
+      rest.volumeLimit = nil
+    }
     if let volume = change.volume {
       try setVolume(volume, isStep: change.isStep)
       (rest.volume, rest.isStep) = (nil, false)

@@ -65,12 +65,27 @@ package final class Player {
     return Dictionary(set, uniquingKeysWith: { $1 })
   }
 
+  /// The highest volume that it asks of any room, 0 to 100.
+  package var volumeCap = 100.0 {
+    didSet { _ = port.carryOut(.volumeCap(UInt16((volumeCap * 10).rounded()))) }
+  }
+
+  private func limits(_ status: GroupStatus) -> [String: Double] {
+    let set = status.rooms.compactMap { room in
+      room.settings.map {
+        ("\(room.id.number)", min(Double($0.volumeLimit?.volume ?? 1000) / 10, volumeCap))
+      }
+    }
+    return Dictionary(set, uniquingKeysWith: { $1 })
+  }
+
   package func level(of volumes: [String: Double]) -> Double { volume.level(of: volumes) }
 
   /// Moves the common volume to a level, or by a step. As many steps back as ahead leave each room as loud as it was.
   func setVolume(_ level: Double, isStep: Bool) throws(Refusal) {
     let (status, now) = (status, volumes(status))
-    let moved = volume.move(to: isStep ? volume.level(of: now) + level : level, now)
+    let moved = volume.move(
+      to: isStep ? volume.level(of: now) + level : level, now, limits: limits(status))
     for room in status.rooms {
       guard let level = moved["\(room.id.number)"] else { continue }
       try carryOut(.volume(.room(room.id), UInt16((level * 10).rounded())))

@@ -37,6 +37,8 @@ final class Announcement {
   /// For so long after a clip its last frames may still be on their way through a sound card.
   private static let tail = Nanoseconds.milliseconds(500)
 
+  /// Rooms that are quieter play announcements with this volume, if no other is asked for: docs/protocol/clips.md.
+  private static let leastVolume = 30.0
   private static let farewell = Nanoseconds.seconds(3)
 
   private struct Part {
@@ -99,8 +101,10 @@ final class Announcement {
 
   func miss(_ room: String, _ reason: String) { missed[room] = reason }
 
-  func offer(by player: any GroupPlayer, _ rooms: [String: RoomID]) {
-    let volume = wish.volume.map { UInt16(min(max(($0 * 10).rounded(), 1), 1000)) }
+  /// - Parameter cap: the highest volume of now. One below the least volume of speech would be passed without a word.
+  func offer(by player: any GroupPlayer, _ rooms: [String: RoomID], cap: Double) {
+    let level = wish.volume.map { min($0, cap) } ?? (cap < Self.leastVolume ? cap : nil)
+    let volume = level.map { UInt16(min(max(($0 * 10).rounded(), 1), 1000)) }
     let command = PlayerCommand.offerClip(
       wish.clip, volume: volume, to: rooms.values.sorted())
     guard case .success(.offered(let number)) = player.carryOut(command) else {

@@ -149,6 +149,8 @@ extension HouseSession {
     for group in record.groups where groups[group.id] == nil { try? open(group) }
     for group in record.groups { groups[group.id]?.revert(to: group) }
     alarms.book.revert(to: record.alarms, at: now)
+    night.hours = record.night
+    lookAtNight()
     for room in Set((before.groups + plan.groups).flatMap(\.rooms)).sorted() {
       let (from, to) = (before.group(ofRoom: room)?.id, plan.group(ofRoom: room)?.id)
       if from != to { carryOut(.init(room: room, from: from, to: to), takes: false) }
@@ -163,6 +165,7 @@ extension HouseSession {
     record.lastGroup = plan.lastNumber
     record.groups = plan.groups.compactMap { group in groups[group.id]?.record(as: group) }
     record.alarms = alarms.book.records
+    record.night = night.hours
     record.lastAlarm = alarms.book.lastNumber
     record.debts = alarms.debts.sorted { $0.key < $1.key }.map {
       .init(id: $0.key, volume: $0.value.volume, muted: $0.value.muted)

@@ -57,6 +57,7 @@ extension HouseSession {
   // MARK: - Time
 
   func noteWall(lead: Nanoseconds) {
+    defer { lookAtNight() }
     guard alarms.book.note(lead: lead, at: now) else { return }
     // Rooms that are filled already are to begin at another time.
     desk.hasNews = true
@@ -234,7 +235,9 @@ extension HouseSession {
       group.flatMap { $0.playerRoom(room, $0.player.status)?.settings }
       ?? rooms[room]?.visit?.settings
     guard let settings else { return false }
-    return change.volume.map { UInt16(($0 * 10).rounded()) == settings.volume } ?? true
+    let cap = UInt16((night.volumeCap * 10).rounded())
+    let limit = min(settings.volumeLimit?.volume ?? cap, cap)
+    return change.volume.map { min(UInt16(($0 * 10).rounded()), limit) == settings.volume } ?? true
       && change.muted ?? settings.isMuted == settings.isMuted
   }
 

@@ -106,7 +106,7 @@ extension HouseSession {
       guard let player = ring?.player.port ?? groups[id]?.player.port, let rooms = parts[id] else {
         continue
       }
-      announcement.offer(by: player, rooms)
+      announcement.offer(by: player, rooms, cap: night.volumeCap)
     }
     visit(free, with: announcement)
     announcement.sent(at: now)
@@ -133,7 +133,7 @@ extension HouseSession {
           rooms[room] = player.addRoom(host: host, port: port, takesOver: false)
         }
       }
-      announcement.offer(by: player, rooms)
+      announcement.offer(by: player, rooms, cap: night.volumeCap)
     } catch {
       for room in free { announcement.miss(room, error.description) }
     }

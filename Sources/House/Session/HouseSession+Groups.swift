@@ -128,6 +128,9 @@ extension HouseSession {
   /// Sets a room that plays nothing.
   private func set(_ change: RoomChange, ofFree room: String) throws(Refusal) -> String {
     var wanted = change
+    if change.volumeLimit != nil, let room = shown(room), room.isVolumeLimitFixed == true {
+      throw .invalid(CommandRefusal.volumeLimitIsFixed(room.name).description)
+    }
     if change.isStep, let step = change.volume {
       guard let volume = shown(room)?.volume else {
         throw .unavailable(
@@ -138,6 +141,7 @@ extension HouseSession {
       wanted.volume = min(max(volume + step, range.lowerBound), range.upperBound)
       wanted.isStep = false
     }
+    wanted.volume = wanted.volume.map { min($0, night.volumeCap) }
     try tell(wanted, to: room)
     return shown(room)?.settingsSentence ?? "\(name(ofRoom: room)): set"
   }

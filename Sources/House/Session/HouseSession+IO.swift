@@ -85,6 +85,7 @@ extension HouseSession {
       switch self {
       case .order(.set), .order(.change), .order(.identify), .announce: false
       case .order(.addAlarm), .order(.changeAlarm), .order(.removeAlarm), .order(.endAlarm): false
+      case .order(.night): false
       case .order, .play, .silence: true
       }
     }

@@ -68,6 +68,7 @@ extension HouseSession {
     case .changeAlarm(let id, let change): return try self.change(id, change)
     case .removeAlarm(let id): return try removeAlarm(id)
     case .endAlarm(let id, let snoozes): return try end(id, snoozes: snoozes)
+    case .night(let night): return try carryOut(night)
     }
   }
 

@@ -13,6 +13,7 @@ extension HouseSession {
       id: configuration.id, name: configuration.name, version: configuration.version)
     server.diskProblem = disk.problem
     server.zoneOffsetS = alarms.book.zoneOffset
+    server.night = night.shown
     return HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,
       groups: plan.groups.filter { !$0.isAbandoned }.compactMap { group in
@@ -198,13 +199,17 @@ extension HouseSession {
       room.muted = settings.isMuted
       room.delayMs = (settings.delay.seconds * 1000).rounded(to: 3)
       room.channels = "\(settings.channelMap)"
+      room.volumeLimit = settings.volumeLimit.map { Double($0.volume) / 10 }
+      room.isVolumeLimitFixed = settings.volumeLimit?.isFixed
       var saved = HouseRecord.Room(id: room.id, name: room.name)
       (saved.volume, saved.muted) = (room.volume, room.muted)
       (saved.delayMs, saved.channels) = (room.delayMs, room.channels)
+      (saved.volumeLimit, saved.isVolumeLimitFixed) = (room.volumeLimit, room.isVolumeLimitFixed)
       keep(saved)
     } else if let saved = rooms[room.id]?.saved {
       (room.volume, room.muted) = (saved.volume, saved.muted)
       (room.delayMs, room.channels) = (saved.delayMs, saved.channels)
+      (room.volumeLimit, room.isVolumeLimitFixed) = (saved.volumeLimit, saved.isVolumeLimitFixed)
     }
   }
 

@@ -20,6 +20,7 @@ package final class HouseSession {
   var disk: HouseDisk
   var desk: NewsDesk
   var alarms: HouseAlarms
+  var night: HouseNight
   var resumption = Resumption.none
   private var comeback: Comeback
   /// In the order in which they were asked for.
@@ -52,8 +53,10 @@ package final class HouseSession {
     random = SplitMix64(seed: configuration.seed)
     (disk, desk) = (HouseDisk(record, at: now), NewsDesk(at: now))
     alarms = HouseAlarms(record, configuration.wall, at: now)
+    night = HouseNight(hours: record.night)
     plan = HousePlan(
       restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
+    night.look(configuration.wall.zone, at: alarms.book.wall(now))
     for room in record.rooms { rooms[room.id] = HouseRoom(saved: room) }
     for group in record.groups where plan.group(group.id) != nil { try open(group) }
   }
@@ -130,6 +133,7 @@ package final class HouseSession {
     if nextLook <= now {
       (nextLook, desk.hasNews) = (now + Self.lookInterval, true)
       takeBackFreed()
+      lookAtNight()
     }
     if desk.hasNews, desk.nextNews <= now { publish() }
     if disk.nextSave <= now { save(makeRecord()) }
@@ -177,6 +181,7 @@ package final class HouseSession {
       try players.open(.group(record, after: succession)), seed: random.next())
     let group = HouseGroup(record, player, holding: succession?.held)
     noteSurroundings(of: group)
+    if player.volumeCap != night.volumeCap { player.volumeCap = night.volumeCap }
     groups[record.id] = group
   }
 

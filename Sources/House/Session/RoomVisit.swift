@@ -45,6 +45,10 @@ final class RoomVisit {
     shown.muted = wanted.muted ?? shown.muted
     shown.delayMs = wanted.delayMs ?? shown.delayMs
     shown.channels = wanted.channels?.name ?? shown.channels
+    if shown.isVolumeLimitFixed != true {
+      shown.volumeLimit = wanted.volumeLimit ?? shown.volumeLimit
+    }
+    if let limit = shown.volumeLimit { shown.volume = shown.volume.map { min($0, limit) } }
   }
 
   private func deliver(at now: LocalTime) {

@@ -50,11 +50,13 @@ export function roomSheet(id) {
 		const volume = stepper("Volume", { ...store.server.settings?.volume, format: whole, kind: "volume", send: (value) => sendVolume(room(), value) })
 		const delay = stepper("Delay", { ...store.server.settings?.delayMs, format: (value) => `${signed(value, 0)} ms`, kind: "centred", send: sendDelay,
 			hint: "Makes this room sound later than the others, or earlier: for a slow amplifier, or a room far away." })
+		const limit = stepper("Loudest", { ...store.server.settings?.volumeLimit, format: whole, kind: "volume", send: newest((volumeLimit) => patchRoom(room(), { volumeLimit }), 200),
+			hint: "This room never plays louder, whoever asks." })
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))
 		const line = (symbol, text, run, classes = "") => textButton(symbol, text, () => { close(); run(); }, `.line${classes}`)
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
-		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [delay.element, field("Channels", null, channels.element)])] : []), h("div.lines",
+		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, field("Channels", null, channels.element)])] : []), h("div.lines",
 			canSet && mute,
 			canSet && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`), ".line"),
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
@@ -68,6 +70,8 @@ export function roomSheet(id) {
 			const now = room()
 			if (!now) return close()
 			volume.draw(now.volume ?? 0)
+			limit.element.hidden = now.volumeLimit == null || now.isVolumeLimitFixed
+			limit.draw(now.volumeLimit ?? 100)
 			delay.draw(now.delayMs ?? 0)
 			channels.draw(now.channels)
 			setText(mute.lastChild, now.muted ? "Sound on" : "Mute")

@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 6
+  private static let version = 7
 
   let database: Database
   /// The contents of the file.
@@ -40,6 +40,7 @@ package final class HouseStore {
       if version < 4 { try addRanks() }
       if version < 5 { try addAlarms() }
       if version < 6 { try addUndo() }
+      if version < 7 { try addVolumes() }
     }
     saved = try load()
   }
@@ -77,7 +78,7 @@ package final class HouseStore {
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
-        """ + Self.alarmTables + Self.undoTables)
+        """ + Self.alarmTables + Self.undoTables + Self.volumeTables)
       try database.setVersion(Self.version)
     }
   }
@@ -144,6 +145,14 @@ package final class HouseStore {
   private func addUndo() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.undoTables)
+      try database.setVersion(6)
+    }
+  }
+
+  /// For a file of version 6, which knew no limits of rooms and no nights.
+  private func addVolumes() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.volumeTables)
       try database.setVersion(Self.version)
     }
   }
@@ -189,6 +198,7 @@ package final class HouseStore {
     }
     record.rooms = try loadRooms()
     try loadAlarms(into: &record)
+    try loadVolumes(into: &record)
     return record
   }
 
@@ -255,6 +265,7 @@ package final class HouseStore {
     }
     try write(record.rooms)
     try writeAlarms(record, before: saved)
+    try writeVolumes(record, before: saved)
   }
 
   private func write(

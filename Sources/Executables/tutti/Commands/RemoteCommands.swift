@@ -137,7 +137,7 @@ enum SignedArgument {
 struct VolumeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "volume",
-    abstract: "Sets volume, mute, delay or channels of rooms.",
+    abstract: "Sets volume, volume limit, mute, delay or channels of rooms.",
     discussion: """
       Rooms keep these settings.
       If no player is running, name the rooms with --on or --at: the command connects
@@ -148,6 +148,7 @@ struct VolumeCommand: ParsableCommand {
         tutti volume +5
         tutti volume -5
         tutti volume --mute --on Bath
+        tutti volume --limit 50 --on Attic         never louder, whoever asks
         tutti volume --delay -12.5 --on Kitchen    sounds 12.5 ms earlier
         tutti volume --channels left --on Desk-L
       """)
@@ -178,6 +179,11 @@ struct VolumeCommand: ParsableCommand {
     help: "What the room plays: \(RoomChange.ChannelMap.names.orList).",
     completion: .list(RoomChange.ChannelMap.names))
   var channels: String?
+  @Option(
+    help: .init(
+      "The highest volume that the room takes from anybody, \(RoomChange.volumeLimits.text).",
+      valueName: "volume"))
+  var limit: Double?
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -217,7 +223,7 @@ struct VolumeCommand: ParsableCommand {
 
   private func change() throws -> RoomChange {
     let step = try SignedArgument.only(ofAtMostOne: volume)
-    var change = RoomChange(muted: mute, delayMs: delay)
+    var change = RoomChange(muted: mute, delayMs: delay, volumeLimit: limit)
     if let channels {
       change.channels = RoomChange.ChannelMap(name: channels)
       if change.channels == nil {

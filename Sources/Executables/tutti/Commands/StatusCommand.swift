@@ -260,7 +260,9 @@ enum StatusText {
 
 extension StatusReport.Room {
   fileprivate var volumeText: String {
-    muted == true ? "muted" : volume.map { NumberText.fixed($0, 0) } ?? "–"
+    guard let volume, muted != true else { return muted == true ? "muted" : "–" }
+    let limit = volumeLimit.flatMap { $0 < 100 ? " of \(NumberText.fixed($0, 0))" : nil } ?? ""
+    return NumberText.fixed(volume, 0) + limit
   }
 
   /// Counts everything in this room that was not heard as it should have been.
