@@ -32,8 +32,12 @@ actor ChangeHub {
     libraryTime = now()
   }
 
-  func follow(_ follower: @escaping @Sendable (HouseState) async -> Void) {
+  /// Takes the state from which on clients are told of changes.
+  ///
+  /// - Parameter follower: called with each state.
+  func begin(_ follower: @escaping @Sendable (HouseState) async -> Void) async {
     self.follower = follower
+    if let state = try? await house.state() { await take(state) }
   }
 
   /// How long it waits until it follows the household again that has dropped it.

@@ -8,10 +8,14 @@ extension Client {
 
   /// The path of a URI, which does not lead out of the library.
   func libraryPath(_ uri: String) async throws -> String {
+    try path(uri, in: LibraryPaths(try await state()))
+  }
+
+  private func path(_ uri: String, in paths: LibraryPaths) throws -> String {
     guard uri == "/" || LibraryItem.isInside(uri) else {
       throw Ack.noExist("No such directory")
     }
-    return LibraryPaths(try await state()).path(uri)
+    return paths.path(uri)
   }
 
   /// The addresses that some clients make up of their own name.
@@ -22,19 +26,25 @@ extension Client {
   mutating func lsInfo(_ uri: String) async throws {
     try refuseAddress(uri)
     let paths = LibraryPaths(try await state())
-    let path = try await libraryPath(uri)
-    let tags = tags
-    let song = try await household.library.songs(.at(path), into: Reply()) { reply, song in
-      Song(song, paths).write(to: &reply, tags: tags)
+    let path = try path(uri, in: paths)
+    let folders: [String]
+    do {
+      folders = try await self.folders(in: path)
+    } catch {
+      let song = try await written(.at(path), paths)
+      if song.bytes.isEmpty { throw error }
+      return reply.add(song)
     }
-    guard song.bytes.isEmpty else { return reply.add(song) }
-    let folders = try await folders(in: path)
-    reply.add(
-      try await household.library.songs(.inside(path), into: Reply()) { reply, song in
-        Song(song, paths).write(to: &reply, tags: tags)
-      })
+    reply.add(try await written(.inside(path), paths))
     for folder in folders { reply.pair("directory", paths.uri(folder)) }
     if uri.isEmpty || uri == "/" { try await listPlaylists() }
+  }
+
+  private func written(_ query: SongQuery, _ paths: LibraryPaths) async throws -> Reply {
+    let tags = tags
+    return try await household.library.songs(query, into: Reply()) { reply, song in
+      Song(song, paths).write(to: &reply, tags: tags)
+    }
   }
 
   private func folders(in path: String) async throws -> [String] {
@@ -253,7 +263,7 @@ extension Client {
       if isRead { return }
       throw Ack.noExist("No file exists")
     }
-    let file = try await household.library.artwork(hash, size: Self.pictureSize)
+    let file = try await pictureFile(hash)
     guard
       let part = await household.server.read(file.path, from: start, count: binaryLimit)
     else { throw Ack.noExist("No file exists") }
@@ -261,6 +271,22 @@ extension Client {
     reply.pair("size", part.size)
     if isRead { reply.pair("type", file.type) }
     reply.add(binary: part.bytes)
+  }
+
+  /// How long a client waits at most for a picture that is being made, and how often that is looked for.
+  private static let making = (limit: 50, step: Duration.milliseconds(100))
+
+  /// Clients would take a refusal for the lack of a picture, and not ask again.
+  private func pictureFile(_ hash: String) async throws -> ServableFile {
+    for _ in 0..<Self.making.limit {
+      do {
+        return try await household.library.artwork(hash, size: Self.pictureSize)
+      } catch {
+        guard case .notYet = error else { throw error }
+        try await Task.sleep(for: Self.making.step)
+      }
+    }
+    throw Ack.noExist("No file exists")
   }
 
   /// A folder has the picture of its first song that has one.

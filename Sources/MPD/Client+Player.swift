@@ -128,14 +128,27 @@ extension Client {
     guard let position, position != "-1" else { return try await playOn() }
     let number = try Argument.number(position)
     let (group, queue) = try await queue()
-    try await edit(.play(try queue.entry(at: number)), group)
+    try await play(try queue.entry(at: number), group)
   }
 
   func play(id: String?) async throws {
     guard let id, id != "-1" else { return try await playOn() }
     let number = try Argument.number(id)
     let (group, queue) = try await queue()
-    try await edit(.play(queue.ids[try queue.place(ofSong: number)]), group)
+    try await play(queue.ids[try queue.place(ofSong: number)], group)
+  }
+
+  /// How long a client waits at most for a song that it has chosen, and how often that is looked for. Rooms take an instant.
+  private static let settling = (limit: 25, step: Duration.milliseconds(20))
+
+  /// Returns when the state shows the song, as clients ask for it at once. One that does not come is not waited for.
+  private func play(_ entry: Int, _ group: HouseState.Group) async throws {
+    try await edit(.play(entry), group)
+    for _ in 0..<Self.settling.limit {
+      let now = try await state().groups.first { $0.id == group.id }
+      guard let now, now.item?.entryId != entry else { return }
+      try await Task.sleep(for: Self.settling.step)
+    }
   }
 
   private func playOn() async throws {
@@ -169,7 +182,7 @@ extension Client {
   /// Also plays what was stopped.
   private func seek(_ entry: Int, to seconds: Double, _ group: HouseState.Group) async throws {
     if group.item?.entryId != entry || group.state.word == .stop {
-      try await edit(.play(entry), group)
+      try await play(entry, group)
     }
     _ = try await perform(.seek(group: group.id, seconds: max(0, seconds), isRelative: false))
   }

@@ -54,7 +54,8 @@ extension Song {
   /// One that is not of the library, as far as the queue knows it.
   init(_ entry: QueuePage.Entry) {
     self.init(uri: entry.uri.hasPrefix("/") ? "file://\(entry.uri)" : entry.uri)
-    let title = entry.title == entry.uri ? nil : entry.title
+    // A title that is made of the address says nothing.
+    let title = entry.uri.hasSuffix(entry.title) ? nil : entry.title
     if entry.isAddress { name = title } else { self.title = title }
     (artist, album, durationS) = (entry.artist, entry.album, entry.durationS)
   }

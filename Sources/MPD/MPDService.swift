@@ -47,8 +47,8 @@ package final class MPDService: Sendable {
         beside: {
           let port = await ports.start()
           if let port { means.report("MPD: clients are answered on port \(port)") }
+          await hub.begin { await ports.follow($0) }
           began(port)
-          await hub.follow { await ports.follow($0) }
           await withDiscardingTaskGroup { tasks in
             tasks.addTask { await hub.run() }
             tasks.addTask { await ports.run() }

@@ -55,11 +55,8 @@ actor PortKeeper {
 
   /// Brings the ports in line with the groups.
   func follow(_ state: HouseState) async {
-    let (groups, main) = (state.groups.map { ($0.id, $0.name, $0.isNamed) }, main)
-    await hub.edit { book in
-      book.note(
-        groups: groups.map { (id: $0.0, name: $0.1, isNamed: $0.2) }, base: max(main, 1))
-    }
+    let (groups, main) = (state.namedGroups, main)
+    await hub.edit { $0.note(groups: groups, base: max(main, 1)) }
     for group in state.groups { await open(group) }
     await closeOthers(state)
     let book = await hub.book
@@ -117,5 +114,15 @@ actor PortKeeper {
     guard ports != published else { return }
     published = ports
     means.announce(ports)
+  }
+}
+
+extension HouseState {
+  fileprivate var namedGroups: [(id: String, name: String, by: NumberBook.Naming)] {
+    groups.map { group in
+      // A room that has never answered is called by its address, which is its identity then.
+      let isUnknown = rooms.contains { $0.groupId == group.id && $0.name == $0.id }
+      return (group.id, group.name, group.isNamed ? .user : isUnknown ? .address : .rooms)
+    }
   }
 }

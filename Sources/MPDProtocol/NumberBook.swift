@@ -8,10 +8,17 @@ package struct NumberBook: Hashable, Sendable {
 
   package struct Group: Hashable, Sendable {
     package let id: String
-    package var port: Int
-    package var slug: String
-    /// True if the user has named it, so that the slug follows the name.
-    package var isNamed: Bool
+    package fileprivate(set) var port: Int
+    package fileprivate(set) var slug: String
+    /// False while a room was known by its address alone, so that the slug waits for its name.
+    fileprivate var isFinal: Bool
+  }
+
+  /// Who has made the name of a group.
+  package enum Naming: Hashable, Sendable {
+    case user, rooms
+    /// Its rooms, of which one is known by its address alone.
+    case address
   }
 
   private var rooms: [String] = []
@@ -46,17 +53,17 @@ package struct NumberBook: Hashable, Sendable {
   ///
   /// - Parameter base: the lowest port.
   package mutating func note(
-    groups present: [(id: String, name: String, isNamed: Bool)], base: Int
+    groups present: [(id: String, name: String, by: Naming)], base: Int
   ) {
     let ids = present.map(\.id)
     for group in present where Self.isPlain(group.id) {
       if let place = groups.firstIndex(where: { $0.id == group.id }) {
-        rename(place, to: group.name, isNamed: group.isNamed)
+        rename(place, to: group.name, by: group.by)
       } else {
         groups.append(
           Group(
             id: group.id, port: freePort(from: base), slug: freeSlug(group.name),
-            isNamed: group.isNamed))
+            isFinal: group.by != .address))
       }
     }
     while groups.count > Self.groupLimit,
@@ -72,12 +79,13 @@ package struct NumberBook: Hashable, Sendable {
     groups[place].port = freePort(from: port + 1)
   }
 
-  private mutating func rename(_ place: Int, to name: String, isNamed: Bool) {
+  private mutating func rename(_ place: Int, to name: String, by naming: Naming) {
     let wanted = Self.slug(name)
     let isSame = groups[place].slug == wanted || groups[place].slug.hasPrefix(wanted + "-")
-    groups[place].isNamed = isNamed
     // One that is called by its rooms keeps the slug that it had first.
-    guard isNamed, !isSame else { return }
+    let follows = naming == .user || !groups[place].isFinal
+    groups[place].isFinal = groups[place].isFinal || naming != .address
+    guard follows, !isSame else { return }
     groups[place].slug = ""
     groups[place].slug = freeSlug(name)
   }
@@ -141,7 +149,7 @@ extension NumberBook {
   /// One line for each room and each group.
   package var text: String {
     rooms.map { "room \($0)\n" }.joined()
-      + groups.map { "group \($0.id) \($0.port) \($0.slug) \($0.isNamed ? 1 : 0)\n" }.joined()
+      + groups.map { "group \($0.id) \($0.port) \($0.slug) \($0.isFinal ? 1 : 0)\n" }.joined()
   }
 
   /// Leaves out lines that are not understood.
@@ -154,7 +162,7 @@ extension NumberBook {
         Self.slug(words[3]) == words[3], group(slug: words[3]) == nil
       else { continue }
       groups.append(
-        Group(id: words[1], port: Int(port), slug: words[3], isNamed: words[4] == "1"))
+        Group(id: words[1], port: Int(port), slug: words[3], isFinal: words[4] == "1"))
     }
   }
 }

@@ -66,7 +66,7 @@ private func fuzzBook(_ text: String) {
   var book = NumberBook(text: text)
   precondition(NumberBook(text: book.text) == book)
   book.note(rooms: [text])
-  book.note(groups: [(id: "g1", name: text, isNamed: true)], base: 6600)
+  book.note(groups: [(id: "g1", name: text, by: .user)], base: 6600)
   precondition(NumberBook(text: book.text) == book)
   if let slug = book.group("g1")?.slug {
     precondition(!slug.isEmpty && slug != "default" && book.group(slug: slug)?.id == "g1")

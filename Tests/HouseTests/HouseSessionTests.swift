@@ -55,6 +55,18 @@ import enum House.Refusal
     #expect(try state(id) == .playing)
   }
 
+  @Test func `what is to wait in an empty queue does not begin by itself`() throws {
+    let id = try #require(try ask(.createGroup(rooms: [kitchen], name: nil)).group?.id)
+    let entry = Order.NewEntry(location: "/music/a.flac")
+    try ask(.edit(group: id, .add([entry], at: .waiting), expected: nil))
+    world.advance(by: .seconds(1))
+    let group = try #require(world.session.groups[id])
+    #expect(group.items.count == 1 && group.isResting)
+    try ask(.transport(group: id, .play))
+    world.advance(by: .seconds(1))
+    #expect(try state(id) == .playing)
+  }
+
   @Test func `what was removed while an input played is not next after it`() throws {
     let id = try play(in: kitchen)
     try ask(.edit(group: id, .add([.init(location: "/music/b.flac")], at: .end), expected: nil))

@@ -5,9 +5,9 @@ import Testing
   @Test func `numbers last when rooms and groups go, and over restarts`() {
     var book = NumberBook()
     book.note(rooms: ["a", "b"])
-    book.note(groups: [("g1", "Living Room", false), ("g2", "Küche", false)], base: 6600)
+    book.note(groups: [("g1", "Living Room", .rooms), ("g2", "Küche", .rooms)], base: 6600)
     book.note(rooms: ["c"])
-    book.note(groups: [("g2", "Küche + Bad", false), ("g3", "Küche", false)], base: 6600)
+    book.note(groups: [("g2", "Küche + Bad", .rooms), ("g3", "Küche", .rooms)], base: 6600)
     let again = NumberBook(text: book.text)
     #expect(again == book)
     #expect(again.number(ofRoom: "b") == 1 && again.room(2) == "c" && again.room(3) == nil)
@@ -18,11 +18,16 @@ import Testing
 
   @Test func `a group that gets a name gets its slug`() {
     var book = NumberBook()
-    book.note(groups: [("g1", "a + b", false)], base: 1)
+    book.note(groups: [("g1", "a + b", .rooms)], base: 1)
     #expect(book.group("g1")?.slug == "a-b")
-    book.note(groups: [("g1", "Dance Floor!", true)], base: 1)
+    book.note(groups: [("g2", "192.168.1.7:8770", .address)], base: 1)
+    #expect(book.group("g2")?.slug == "192-168-1-7-8770")
+    book.note(groups: [("g2", "Bath", .rooms)], base: 1)
+    book.note(groups: [("g2", "Bath + Attic", .rooms)], base: 1)
+    #expect(book.group("g2")?.slug == "bath")
+    book.note(groups: [("g1", "Dance Floor!", .user)], base: 1)
     #expect(book.group("g1")?.slug == "dance-floor")
-    book.note(groups: [("g1", "a", false)], base: 1)
+    book.note(groups: [("g1", "a", .rooms)], base: 1)
     #expect(book.group("g1")?.slug == "dance-floor")
     for (name, slug) in [("default", "group"), ("…", "group"), ("音楽", "group"), ("R2 D2", "r2-d2")]
     {
@@ -35,7 +40,7 @@ import Testing
     book.note(rooms: (0...NumberBook.roomLimit).map { "r\($0)" })
     #expect(book.room(NumberBook.roomLimit - 1) != nil && book.room(NumberBook.roomLimit) == nil)
     for number in 0...NumberBook.groupLimit {
-      book.note(groups: [("g\(number)", "x", false)], base: 6600)
+      book.note(groups: [("g\(number)", "x", .rooms)], base: 6600)
     }
     #expect(book.groups.count == NumberBook.groupLimit)
     #expect(book.group("g0") == nil && book.group("g\(NumberBook.groupLimit)") != nil)

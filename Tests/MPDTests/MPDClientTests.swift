@@ -1,6 +1,8 @@
 import House
 import MPDServer
+import Sender
 import Service
+import Synchronization
 import TestSupport
 import Testing
 import WebTestSupport
@@ -132,7 +134,7 @@ import WebTestSupport
     #expect(outputs.0.filter { $0 == "outputenabled: 1" }.count == 1)
     let room = String(repeating: "3", count: 32)
     let again = try await withMPD(numbers: "room gone\nroom \(room)\n" + outputs.1) { host in
-      await try host.connect().ask("outputs")
+      try await host.connect().ask("outputs")
     }
     #expect(Array(again.prefix(2)) == ["outputid: 1", "outputname: Bedroom"])
   }

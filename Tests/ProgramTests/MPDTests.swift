@@ -34,13 +34,17 @@ import Testing
     let rooms = try ["a", "b"].map { try ReceiverProgram($0, in: folder, "--output", "null") }
     let daemon = try daemon()
     for room in rooms { _ = try daemon.run("play", "--stay", "--at", room.address) }
-    return try Bed(
-      daemon: daemon, rooms: rooms, port: port(daemon, of: "a"), otherPort: port(daemon, of: "b"))
+    let ports = try ports(daemon)
+    return Bed(daemon: daemon, rooms: rooms, port: ports[0], otherPort: ports[1])
   }
 
-  private func port(_ daemon: Daemon, of group: String) throws -> UInt16 {
-    let line = try daemon.program.line(with: "MPD: \(group) answers on port ")
-    return try given(UInt16(line.split(separator: " ").last ?? ""), line)
+  /// The household's port, which is that of the first group, and that of the second.
+  private func ports(_ daemon: Daemon) throws -> [UInt16] {
+    let first = try daemon.program.line(with: "MPD: clients are answered on port ")
+    let second = try daemon.program.line(with: " answers on port ")
+    return try [first, second].map { line in
+      try #require(UInt16(line.split(separator: " ").last ?? ""), "\(line)")
+    }
   }
 
   @Test func `songs are added, play, pause, seek, and are heard, in each group on its own port`()
@@ -65,7 +69,7 @@ import Testing
     // The other group has its own queue and state.
     let status = try other.ask("status")
     #expect(status.contains("state: stop") && status.contains("playlistlength: 0"))
-    #expect(status.contains("partition: b"))
+    try other.wait(for: "status") { $0.contains("partition: b") }
     #expect(try other.ask("listpartitions") == ["partition: a", "partition: b", "OK"])
     #expect(try other.ask("partition a") == ["OK"])
     #expect(try other.ask("status").contains("playlistlength: 3"))
@@ -98,7 +102,7 @@ import Testing
   @Test func `a token is asked for, and opens the household`() throws {
     let daemon = try daemon("--token", "secret-token")
     let line = try daemon.program.line(with: "MPD: clients are answered on port ")
-    let talk = try MPDTalk(try given(UInt16(line.split(separator: " ").last ?? ""), line))
+    let talk = try MPDTalk(#require(UInt16(line.split(separator: " ").last ?? ""), "\(line)"))
     #expect(
       try talk.ask("status") == ["ACK [4@0] {status} you don't have permission for \"status\""])
     #expect(try talk.ask("password nonsense") == ["ACK [3@0] {password} incorrect password"])
@@ -112,7 +116,7 @@ import Testing
     let outputs = try MPDTalk(bed.port).ask("outputs").filter { $0.hasPrefix("output") }
     #expect(try bed.daemon.stop() == 0)
     let again = try daemon()
-    #expect(try port(again, of: "b") == bed.otherPort)
+    #expect(try ports(again) == [bed.port, bed.otherPort])
     let talk = try MPDTalk(bed.port)
     try talk.wait(for: "outputs") { $0.filter { $0.hasPrefix("output") } == outputs }
     #expect(try talk.ask("status").contains("partition: a"))
@@ -122,10 +126,10 @@ import Testing
   @Test func `a port that another program has is said once, and the daemon plays`() throws {
     let first = try Daemon(in: folder, "--mpd", "0")
     let line = try first.program.line(with: "MPD: clients are answered on port ")
-    let port = try given(line.split(separator: " ").last, line)
+    let port = try #require(line.split(separator: " ").last, "\(line)")
     let other = try Daemon(in: try TemporaryFolder(), "--mpd", String(port))
     try other.program.line(with: "MPD: another program has port \(port)")
-    #expect(try other.run("groups").isEmpty == false)
+    _ = try other.run("groups")
     #expect(other.program.lines(with: "another program has port").count == 1)
     #expect(try other.stop() == 0)
     #expect(try first.stop() == 0)
@@ -148,7 +152,7 @@ import Testing
     try talk.wait(for: "status") { $0.contains("state: play") }
     #expect(try mpc("status").contains { $0.contains("[playing] #2/3") })
     _ = try mpc("volume", "20")
-    #expect(try mpc("volume") == ["volume: 20%   "] || mpc("volume").first?.contains("20%") == true)
+    #expect(try mpc("volume").first?.contains("20%") == true)
     #expect(try mpc("outputs").contains("Output 1 (a) is enabled"))
     _ = try mpc("stop")
     _ = try mpc("find", "title", "two")
@@ -166,7 +170,7 @@ private final class MPDTalk {
   private var bytes: [UInt8] = []
 
   init(_ port: UInt16) throws {
-    connection = try given(TestConnection(port: port), "a connection to port \(port)")
+    connection = try #require(TestConnection(port: port))
     guard try answer() == ["OK MPD 0.23.5"] else { throw Silence(description: "no greeting") }
   }
 

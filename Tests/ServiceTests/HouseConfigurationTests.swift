@@ -15,6 +15,18 @@ import Testing
     return configuration
   }
 
+  @Test func `clients of MPD are answered where the configuration says so`() throws {
+    #expect(try Self.read("").mpd == nil)
+    #expect(try Self.read("mpd = yes").mpd == 6600)
+    #expect(try Self.read("mpd = 6700").mpd == 6700)
+    #expect(try Self.read("mpd = 6700\nmpd = no").mpd == nil)
+    for wrong in ["66000", "on", "-1"] {
+      #expect(throws: Refusal.invalid("tutti.conf:1: mpd is yes, no or a port: 0 to 65535")) {
+        try Self.read("mpd = \(wrong)")
+      }
+    }
+  }
+
   @Test func `each key is read`() throws {
     let read = try Self.read(
       """
