@@ -1,4 +1,5 @@
 import House
+import Service
 import WebServer
 
 extension WebAPI {
