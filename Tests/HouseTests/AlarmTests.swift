@@ -73,7 +73,7 @@ import enum House.Refusal
     until(2_405)
     #expect(world.receivers[0].holder == .nobody && state(id)?.state == .waiting)
     #expect(world.receivers[0].settings.volume == 500)
-    #expect(state(id)?.nextAtS == 86_400 + 1_800)
+    #expect(state(id)?.nextAtS == 88_200.0)
   }
 
   @Test func `a busy and muted room rings, and then all is as before`() throws {
@@ -224,6 +224,161 @@ import enum House.Refusal
     #expect(world.sounds(in: 0) == "tone")
     until(86_400 + 2_410)
     #expect(state(id)?.state == .off && state(id)?.isOn == false)
+  }
+
+  private func change(_ alarm: String, _ edit: (inout AlarmChange) -> Void) throws {
+    var change = AlarmChange()
+    edit(&change)
+    try ask(.changeAlarm(alarm, change))
+  }
+
+  // MARK: - Filled late
+
+  @Test func `one that is set seconds before its time plays its music`() throws {
+    until(1_797)
+    _ = try alarm(in: kitchen, playing: "/music/wake.flac")
+    until(1_801)
+    #expect(world.sounds(in: 0) == "/music/wake.flac")
+  }
+
+  @Test func `one that is set seconds before its time gives way to the tone where nothing comes`()
+    throws
+  {
+    world.unreachable = ["http://example.com/radio"]
+    until(1_797)
+    _ = try alarm(in: kitchen, playing: "http://example.com/radio")
+    until(1_803)
+    #expect(world.sounds(in: 0) == "tone")
+  }
+
+  @Test func `rooms wait on while somebody plays in others`() throws {
+    let group = try play(in: bath)
+    let id = try alarm(in: kitchen, playing: "/music/wake.flac")
+    until(1_700)
+    let holder = world.receivers[0].holder
+    #expect(holder != .nobody)
+    try ask(.seek(group: group, seconds: 10, isRelative: false))
+    _ = try play(in: bath)
+    _ = world.request(.silence([bath]))
+    world.advance(by: .seconds(1))
+    #expect(world.receivers[0].holder == holder && state(id)?.state == .waiting)
+    until(1_801)
+    #expect(world.sounds(in: 0) == "/music/wake.flac")
+  }
+
+  @Test func `music in its own room seconds before does not cost it its music`() throws {
+    _ = try alarm(in: kitchen, playing: "/music/wake.flac")
+    until(1_794)
+    _ = try play(in: kitchen)
+    until(1_801)
+    #expect(world.sounds(in: 0) == "/music/wake.flac")
+  }
+
+  // MARK: - Afterwards
+
+  @Test func `killed while it rings and back after it, its rooms are silent and as before`() throws
+  {
+    _ = try alarm(in: kitchen)
+    until(1_900)
+    try world.restart(roomsPlayOn: true)
+    world.setWall(by: .seconds(3_600))
+    let room = world.session.state(at: world.now).rooms.first { $0.id == kitchen }
+    #expect(room?.state == .free)
+    world.advance(by: .seconds(20))
+    #expect(world.receivers[0].holder == .nobody && world.receivers[0].settings.volume == 500)
+  }
+
+  @Test func `a room that another sender has taken meanwhile is left to it`() throws {
+    _ = try alarm(in: kitchen)
+    until(1_900)
+    world.strangerTakes(0)
+    try world.restart(roomsPlayOn: true)
+    world.setWall(by: .seconds(3_600))
+    world.advance(by: .seconds(20))
+    #expect(world.receivers[0].holder == .stranger && world.problems.isEmpty)
+    #expect(world.session.state(ofRoom: kitchen) == .taken(detail: nil, RoomReason(.busy)))
+  }
+
+  @Test func `a room is as loud as before in the moment in which it rings no more`() throws {
+    let id = try alarm(in: kitchen)
+    until(1_810)
+    #expect(world.receivers[0].settings.volume == 400)
+    try ask(.endAlarm(id, snoozes: false))
+    world.settle()
+    world.wake()
+    #expect(world.receivers[0].settings.volume == 500)
+    #expect(world.session.alarms.debts.isEmpty)
+  }
+
+  @Test func `music that is to end while it rings does not go on afterwards`() throws {
+    let group = try play(in: kitchen)
+    let id = try alarm(in: kitchen)
+    until(1_700)
+    try ask(.change(group: group, .init(sleepInS: 105)))
+    until(1_820)
+    try ask(.endAlarm(id, snoozes: false))
+    world.advance(by: .seconds(5))
+    #expect(world.sounds(in: 0) == nil && world.session.groups[group]?.isResting == true)
+  }
+
+  // MARK: - Changes
+
+  @Test func `while it rings, its volume can be changed, and its rooms and its music cannot`()
+    throws
+  {
+    let id = try alarm(in: kitchen)
+    until(1_810)
+    try change(id) { $0.volume = 10 }
+    world.advance(by: .seconds(1))
+    #expect(world.receivers[0].settings.volume == 100)
+    let refusal = Refusal.notYet("this alarm rings; stop it, then change its rooms and its music")
+    #expect(throws: refusal) { try change(id) { $0.roomIds = [bath] } }
+    #expect(throws: refusal) { try change(id) { $0.music = .queue } }
+    // A form may send all that is as it was.
+    try change(id) { ($0.roomIds, $0.music, $0.name) = ([kitchen], .tone, "Up") }
+    until(2_410)
+    #expect(world.receivers[0].settings.volume == 500)
+  }
+
+  @Test func `what rings is snoozed, though another alarm is snoozed already`() throws {
+    let (first, second) = (try alarm(in: kitchen), try alarm(in: bath))
+    until(1_810)
+    try ask(.endAlarm(first, snoozes: true))
+    try ask(.endAlarm(nil, snoozes: true))
+    #expect(state(first)?.state == .snoozed && state(second)?.state == .snoozed)
+    #expect(throws: Refusal.unavailable("no alarm rings")) {
+      try ask(.endAlarm(nil, snoozes: true))
+    }
+  }
+
+  @Test func `one that was left out does not ring when that is taken back too late`() throws {
+    let id = try alarm(in: kitchen)
+    try change(id) { $0.skipsNext = true }
+    until(1_805)
+    try change(id) { $0.skipsNext = false }
+    world.advance(by: .seconds(1))
+    #expect(state(id)?.state == .waiting && world.sounds(in: 0) == nil)
+    #expect(state(id)?.nextAtS == 88_200.0)
+  }
+
+  @Test func `one that rings once is off if it is left out`() throws {
+    let id = try alarm(in: kitchen)
+    try change(id) { $0.days = [] }
+    try change(id) { $0.skipsNext = true }
+    #expect(state(id)?.state == .off)
+    try change(id) { $0.isOn = true }
+    #expect(state(id)?.state == .waiting)
+  }
+
+  @Test func `one that was missed waits again when somebody says so`() throws {
+    let id = try alarm(in: kitchen)
+    try change(id) { $0.days = [] }
+    for edit: (inout AlarmChange) -> Void in [{ $0.isOn = true }, { $0.minute = 30 }] {
+      world.setWall(by: .seconds(86_400))
+      #expect(state(id)?.state == .missed)
+      try change(id, edit)
+      #expect(state(id)?.state == .waiting)
+    }
   }
 
   @Test func `an alarm keeps no more items than the limit`() throws {

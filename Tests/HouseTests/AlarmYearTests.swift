@@ -76,12 +76,6 @@ import Testing
   }
 }
 
-extension AlarmBook {
-  func isRinging(_ id: String) -> Bool {
-    if case .ringing? = phase(id) { true } else { false }
-  }
-}
-
 /// One year of one zone. The clock on the wall is up to three hours wrong, and set again and again.
 private final class AlarmYear {
   struct Failure: Error, CustomStringConvertible {

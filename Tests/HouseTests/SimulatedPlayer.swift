@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import TestSupport
 import WireProtocol
@@ -118,8 +119,20 @@ final class SimulatedPlayer: GroupPlayer {
       self?.handle(
         .produced(
           ProducedBatch(
-            generation: begin.generation, steps: [.opened(opened, at: begin.mediaTime)])))
+            generation: begin.generation,
+            steps: [.opened(opened, at: begin.mediaTime)] + Self.sound(begin))))
     }
+  }
+
+  /// The first packet of an item.
+  private static func sound(_ begin: ProductionOrder.Beginning) -> [ProducedBatch.Step] {
+    let format = StreamFormat(
+      codec: .pcm, audio: AudioFormat(sampleRate: 48_000, channelCount: 1), sampleType: .int16)
+    let packet = ProducedPacket(
+      generation: begin.generation, mediaTime: begin.mediaTime, formatID: 1, startsRun: true,
+      endsStream: false, duration: .milliseconds(20),
+      encoded: EncodedPacket(payload: [0, 0], frameCount: 960))
+    return [.format(id: 1, format), .packet(packet)]
   }
 
   var nextDeadline: LocalTime? {

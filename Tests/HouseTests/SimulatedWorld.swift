@@ -94,8 +94,10 @@ final class SimulatedWorld: HousePlayers {
   }
 
   /// The process is killed, and begins with what the disk has.
-  func restart() throws {
-    for index in receivers.indices {
+  ///
+  /// - Parameter roomsPlayOn: true if rooms have more than they have played, so that they stay its own.
+  func restart(roomsPlayOn: Bool = false) throws {
+    for index in receivers.indices where !roomsPlayOn {
       if case .ours = receivers[index].holder { receivers[index].holder = .nobody }
     }
     (players, jobs, answers) = ([], [], [:])
@@ -243,7 +245,8 @@ final class SimulatedWorld: HousePlayers {
       case .alarm(let id, let entries):
         SimulatedPlayer(
           playerCount, of: id,
-          playing: Playlist(entries.map(\.listed) + [PlaylistEntry("tone")], repetition: .all),
+          playing: Playlist(
+            entries.map(\.listed), repetition: .all, otherwise: PlaylistEntry("tone")),
           startsHeld: true, in: self)
       }
     players.append(player)
@@ -369,7 +372,9 @@ final class SimulatedWorld: HousePlayers {
       return tell(.room(told, .notPaired(advice: "")), of: player)
     }
     let before = receivers[index].holder
-    guard before == .nobody || before == .ours(player.number) || takesOver else { return }
+    guard before == .nobody || before == .ours(player.number) || isLeft(before) || takesOver else {
+      return
+    }
     if before == .stranger, !mayTake { problems.append("took \(receivers[index].name)") }
     receivers[index].holder = .ours(player.number)
     receivers[index].settings.volume = min(receivers[index].settings.volume, player.volumeCap)
@@ -377,6 +382,12 @@ final class SimulatedWorld: HousePlayers {
     if case .ours(let number) = before, number != player.number {
       players.first { $0.number == number }?.lose(room.receiver)
     }
+  }
+
+  /// True if an earlier process has it: a room takes this one for the same sender.
+  private func isLeft(_ holder: Receiver.Holder) -> Bool {
+    guard case .ours(let number) = holder else { return false }
+    return !players.contains { $0.number == number }
   }
 
   func release(_ receiver: String, by player: SimulatedPlayer) {

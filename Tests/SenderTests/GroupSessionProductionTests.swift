@@ -50,6 +50,21 @@ import WireProtocol
     #expect(wake.map { $0 - group.now <= .milliseconds(100) } ?? false)
   }
 
+  private func started(_ group: TestGroup) -> [Int] {
+    group.events.compactMap { if case .itemStarted(let item) = $0 { item.item.id } else { nil } }
+  }
+
+  @Test(arguments: [(["8000x1:8000"], 0), (["gone", "gone too"], 2), ([], 0)])
+  func `music repeats alone, and where there is none, what plays instead of it`(
+    items: [String], expected: Int
+  ) {
+    var group = TestGroup(items, otherwise: "8000x1:4000")
+    group.joinReady(with: .test(span: .seconds(10)))
+    group.advance(by: .seconds(5))
+    #expect(Set(started(group)) == [expected] && started(group).count > 3)
+    #expect(group.session.status(at: group.now).produced > .seconds(10))
+  }
+
   @Test func `items that cannot be played are passed over`() {
     var group = TestGroup(["gone", "8000x1:8000", "gone too"])
     group.joinReady()

@@ -19,6 +19,17 @@ import Testing
     #expect(list.neighbour(before: b) == a)
   }
 
+  @Test func `the item for when no other can be had is left out of the round, and then stays`() {
+    let list = Playlist(["a", "b"], repetition: .all, otherwise: "t")
+    let (a, b, t) = (list.items[0], list.items[1], list.items[2])
+    #expect(list.successor(of: b) == a && list.neighbour(after: b) == a)
+    #expect(list.successor(of: b, passing: [a.id]) == b)
+    for item in [nil, a, b] { #expect(list.successor(of: item, passing: [a.id, b.id]) == t) }
+    #expect(list.successor(of: t) == t)
+    let alone = Playlist([], repetition: .all, otherwise: "t")
+    #expect(alone.successor(of: nil, passing: []) == alone.items[0])
+  }
+
   @Test func `one file twice is two items, and identities are never used again`() {
     var list = Self.list("aa")
     #expect(list.items[0] != list.items[1])

@@ -26,7 +26,7 @@ struct TestGroup {
   init(
     _ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true,
     endsWithPlaylist: Bool = true, startsHeld: Bool = false, holdsAtCuts: Bool = true,
-    appliesRates: Bool = false,
+    appliesRates: Bool = false, otherwise fallback: String? = nil,
     openSource: @escaping Serializer.OpenSource = openTestSource
   ) {
     self.producesAtOnce = producesAtOnce
@@ -34,7 +34,11 @@ struct TestGroup {
       senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
       firstSession: 100, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
       holdsAtCuts: holdsAtCuts)
-    session = GroupSession(configuration, playing: Playlist(items.map { PlaylistEntry($0) }))
+    session = GroupSession(
+      configuration,
+      playing: Playlist(
+        items.map { PlaylistEntry($0) }, repetition: fallback == nil ? .off : .all,
+        otherwise: fallback.map { PlaylistEntry($0) }))
     serializer = Serializer(
       passesPackets: true, openSource: openSource,
       applyEffects: { source, effects, _ in

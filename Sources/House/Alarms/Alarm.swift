@@ -67,6 +67,17 @@ package struct Alarm: Codable, Hashable, Sendable {
   }
 }
 
+extension Alarm {
+  /// All that can be changed, as it is.
+  var settings: AlarmChange {
+    var change = AlarmChange()
+    (change.name, change.minute, change.days, change.roomIds) = (name, minute, days, roomIds)
+    (change.music, change.volume, change.riseS) = (music, volume, riseS)
+    (change.lengthS, change.snoozeS, change.isOn) = (lengthS, snoozeS, isOn)
+    return change
+  }
+}
+
 /// A change of an alarm. Fields that are nil leave it as it is.
 package struct AlarmChange: Codable, Hashable, Sendable {
   /// An empty one takes the name away.

@@ -174,6 +174,10 @@ package struct AlarmBook {
 
   package func phase(_ id: String) -> Phase? { entries.first { $0.record.alarm.id == id }?.phase }
 
+  func isRinging(_ id: String) -> Bool {
+    if case .ringing? = phase(id) { true } else { false }
+  }
+
   /// When it rings next by the calendar.
   package func next(_ id: String) -> WallTime? {
     entries.first { $0.record.alarm.id == id }?.next?.time
@@ -212,21 +216,35 @@ package struct AlarmBook {
     let index = try index(id)
     let before = entries[index].record.alarm
     let alarm = try change.applied(to: before)
+    if change.skipsNext == false { unskip(index, at: now) }
     entries[index].record.alarm = alarm
     if before.isOn, !alarm.isOn { finish(index, at: now) }
     let isMoved = alarm.minute != before.minute || alarm.days != before.days
-    if isMoved || alarm.isOn && !before.isOn {
+    let isAsked = change.isOn == true || change.minute != nil || change.days != nil
+    let isOver = entries[index].phase == .waiting(nil) && isAsked
+    if isMoved || isOver || alarm.isOn && !before.isOn {
       entries[index].record.begin(at: wall(now), in: zone)
     }
-    if change.skipsNext == false { entries[index].record.skipped = nil }
     plan(index, at: now)
     if change.skipsNext == true { skip(index, at: now) }
   }
 
+  /// One that rings once has no other than the next.
   private mutating func skip(_ index: Int, at now: LocalTime) {
     guard let next = entries[index].next else { return }
+    if entries[index].record.alarm.days.isEmpty { return finish(index, at: now) }
     entries[index].record.skipped = next.day
     plan(index, at: now)
+  }
+
+  /// One whose time has passed meanwhile was left out, and does not ring late.
+  private mutating func unskip(_ index: Int, at now: LocalTime) {
+    guard let day = entries[index].record.skipped else { return }
+    entries[index].record.skipped = nil
+    guard zone.time(of: day, minute: entries[index].record.alarm.minute) <= wall(now) else {
+      return
+    }
+    entries[index].record.rung = max(entries[index].record.rung ?? day, day)
   }
 
   package mutating func remove(_ id: String) throws(Refusal) { entries.remove(at: try index(id)) }

@@ -70,6 +70,40 @@ extension AlarmRecord {
   }
 }
 
+extension AlarmRecord {
+  /// Numbers of identities up to here are added to without an overflow.
+  package static let numberLimit = 1 << 53
+  /// Days from 1969 to 2200, where nanoseconds do not end yet.
+  private static let days = CivilDay(-300)...CivilDay(84_000)
+  private static let times = WallTime(seconds: -300 * 86_400)...WallTime(seconds: 84_000 * 86_400)
+
+  /// The number in its identity; nil where somebody else has written it.
+  package var number: Int? {
+    guard let number = Int(alarm.id.dropFirst()), alarm.id == "a\(number)",
+      (1...Self.numberLimit).contains(number)
+    else { return nil }
+    return number
+  }
+
+  /// False where somebody else has written it: it has values that nobody can set.
+  package var isSound: Bool {
+    let days = [rung, skipped, date].compactMap(\.self)
+    let times = [ring?.end, ring?.snoozedUntil].compactMap(\.self)
+    return number != nil && (try? alarm.settings.applied(to: alarm)) == alarm
+      && days.allSatisfy(Self.days.contains) && times.allSatisfy(Self.times.contains)
+  }
+}
+
+extension HouseRecord.Debt {
+  /// False where somebody else has written it.
+  package var isSound: Bool { volume.map(RoomChange.volumes.contains) ?? true }
+}
+
 extension Nanoseconds {
-  static func seconds(of seconds: Double) -> Nanoseconds { Nanoseconds(Int64(seconds * 1e9)) }
+  /// Spans beyond a hundred years are cut, and what is no number is none.
+  static func seconds(of seconds: Double) -> Nanoseconds {
+    let limit = 100 * 366 * 86_400.0
+    guard !seconds.isNaN else { return .zero }
+    return Nanoseconds(Int64(min(max(seconds, -limit), limit) * 1e9))
+  }
 }

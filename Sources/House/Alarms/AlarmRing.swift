@@ -14,7 +14,7 @@ final class AlarmRing {
   /// The rooms may take so long to hear of the end.
   private static let farewell = Nanoseconds.seconds(2)
 
-  let alarm: Alarm
+  private(set) var alarm: Alarm
   /// When it begins.
   let due: LocalTime
   let player: Player
@@ -27,12 +27,17 @@ final class AlarmRing {
   /// Rooms that are as loud as the alarm.
   private var loud: Set<String> = []
   private var isTone: Bool
+  /// From when on music of which nothing has come gives way to the tone. One that was opened late needs a moment, too.
+  private let limit: LocalTime
   private var quietSince: LocalTime?
   private var endTime: LocalTime?
 
   /// - Parameter port: stands still. Its list has the alarm's music, and the tone at its end.
-  init(_ alarm: Alarm, at due: LocalTime, on port: any GroupPlayer, seed: UInt64) {
+  init(
+    _ alarm: Alarm, at due: LocalTime, on port: any GroupPlayer, seed: UInt64, at now: LocalTime
+  ) {
     (self.alarm, self.due) = (alarm, due)
+    limit = max(due - Self.patience, now + Self.patience)
     player = Player(port, seed: seed)
     isTone = player.items.count < 2
     if alarm.riseS > 0 { _ = port.carryOut(.rise(from: due, over: .seconds(of: alarm.riseS))) }
@@ -47,7 +52,12 @@ final class AlarmRing {
   var nextDeadline: LocalTime? {
     if hasNews { return LocalTime(nanoseconds: 0) }
     let late = quietSince.map { $0 + Self.patience }
-    return [endTime, late].compactMap(\.self).min()
+    return [endTime, late, isEmpty ? limit : nil].compactMap(\.self).min()
+  }
+
+  /// True if nothing of its music has come.
+  private var isEmpty: Bool {
+    !isTone && !hasEnded && !player.port.session.hasBegun && !player.port.session.hasAudio
   }
 
   // MARK: - Rooms
@@ -88,11 +98,23 @@ final class AlarmRing {
 
   /// Makes a room as loud as the alarm.
   func setVolume(in room: String) {
-    guard let number = rooms[room] else { return }
     loud.insert(room)
-    let volume = UInt16((alarm.volume * 10).rounded())
-    _ = player.port.carryOut(.volume(.room(number), volume))
-    _ = player.port.carryOut(.mute(.room(number), false))
+    tell(room, RoomChange(volume: alarm.volume, muted: false))
+  }
+
+  private func tell(_ room: String, _ change: RoomChange) {
+    guard let number = rooms[room] else { return }
+    for command in (try? change.commands(for: .room(number))) ?? [] {
+      _ = player.port.carryOut(command)
+    }
+  }
+
+  /// The alarm was changed while it rings.
+  func change(to changed: Alarm) {
+    let isOther = changed.volume != alarm.volume
+    alarm = changed
+    guard isOther else { return }
+    for room in loud.sorted() { tell(room, RoomChange(volume: alarm.volume)) }
   }
 
   // MARK: - Time
@@ -116,25 +138,26 @@ final class AlarmRing {
     let isHeard = status.rooms.contains { $0.status != nil }
     if isRinging, isHeard, status.state == .buffering || status.state == .starting {
       quietSince = quietSince ?? now
-    } else if !isRinging, due - Self.patience <= now, !player.port.session.hasAudio {
-      quietSince = now - Self.patience
     } else {
       quietSince = nil
     }
-    guard let since = quietSince, since + Self.patience <= now, let tone = player.items.last else {
-      return
-    }
+    let isLate = quietSince.map { $0 + Self.patience <= now } ?? false
+    guard isLate || isEmpty && limit <= now, let tone = player.items.last else { return }
     (isTone, quietSince) = (true, nil)
-    _ = player.port.carryOut(.edit(.setRepetition(.one)))
     _ = player.port.carryOut(.jump(to: tone.id))
   }
 
-  /// The rooms are told to be quiet.
-  func end(at now: LocalTime) {
-    guard endTime == nil else { return }
+  /// The rooms are told how loud they were, and to be quiet: before anything else sounds there.
+  ///
+  /// - Returns: the rooms that were told.
+  func end(at now: LocalTime, restoring debts: [String: RoomChange]) -> [String] {
+    guard endTime == nil else { return [] }
     isRinging = false
     endTime = now + Self.farewell
+    let told = rooms.keys.sorted().filter { debts[$0] != nil && isConnected($0) }
+    for room in told { tell(room, debts[room] ?? RoomChange()) }
     _ = player.port.carryOut(.stop)
+    return told
   }
 
   func isOver(at now: LocalTime) -> Bool {

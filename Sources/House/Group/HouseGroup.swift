@@ -220,6 +220,7 @@ package final class HouseGroup {
     if let time = sleepTime, time <= now {
       sleepTime = nil
       absence.userDecided()
+      lent?.wasPlaying = false
       if !isResting { send(.pause) }
     }
     guard !isResting, !rooms.isEmpty else { return absence.userDecided() }

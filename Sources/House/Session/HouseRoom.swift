@@ -92,7 +92,7 @@ extension HouseSession {
       let isOurs =
         group(ofRoom: room) != nil || rooms[room]?.visit != nil
         || rooms[room]?.sign != nil || announcements.contains { $0.visits(room) }
-        || ring(in: room) != nil
+        || ring(in: room) != nil || alarms.left.contains(room)
       return isOurs ? .free : .taken(detail: nil, RoomReason(.busy))
     }
   }

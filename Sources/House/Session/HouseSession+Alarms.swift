@@ -16,6 +16,12 @@ extension HouseSession {
 
   func change(_ id: String, _ change: AlarmChange) throws(Refusal) -> Done {
     for room in change.roomIds ?? [] { try check(room: room) }
+    if let before = alarms.book.alarm(id), alarms.book.isRinging(id) {
+      let changed = try change.applied(to: before)
+      guard changed.roomIds == before.roomIds, changed.music == before.music else {
+        throw .notYet("this alarm rings; stop it, then change its rooms and its music")
+      }
+    }
     try alarms.book.change(id, change, at: now)
     return Done(alarm: id, said: change == AlarmChange() ? nil : "changed")
   }
@@ -27,7 +33,8 @@ extension HouseSession {
 
   /// - Parameter id: nil means all that ring, or are snoozed.
   func end(_ id: String?, snoozes: Bool) throws(Refusal) -> Done {
-    let ids = id.map { [$0] } ?? alarms.book.alarms.map(\.id).filter(isOn)
+    let all = alarms.book.alarms.map(\.id)
+    let ids = id.map { [$0] } ?? all.filter { snoozes ? alarms.book.isRinging($0) : isOn($0) }
     guard !ids.isEmpty else { throw .unavailable("no alarm rings") }
     for id in ids {
       if snoozes {
@@ -66,6 +73,7 @@ extension HouseSession {
 
   func lookAtAlarms() {
     alarms.lookedAt = now
+    alarms.quietUntil = alarms.quietUntil.filter { now < $0.value }
     let isChanged = alarms.book.look(at: now)
     for id in alarms.rings.keys.sorted() where alarms.book.phase(id) == nil { drop(id) }
     for alarm in alarms.book.alarms { follow(alarm) }
@@ -85,11 +93,12 @@ extension HouseSession {
     case .ringing:
       let ring = alarms.rings[alarm.id] ?? open(alarm, at: now)
       if ring?.begin() ?? false { desk.hasNews = true }
+      ring?.change(to: alarm)
     case .waiting(let time?), .snoozed(let time):
       if let ring = alarms.rings[alarm.id], ring.alarm != alarm || !ring.isDue(at: time) {
         drop(alarm.id)
       }
-      guard alarms.isDue(time, at: now) else { return drop(alarm.id) }
+      guard alarms.isDue(alarm.id, time, at: now) else { return drop(alarm.id) }
       if alarms.rings[alarm.id] == nil { open(alarm, at: time) }
     case .waiting(nil), nil: drop(alarm.id)
     }
@@ -116,7 +125,7 @@ extension HouseSession {
   private func open(_ alarm: Alarm, at time: LocalTime) -> AlarmRing? {
     do {
       let port = try players.open(.alarm(alarm.id, entries(of: alarm)))
-      let ring = AlarmRing(alarm, at: time, on: port, seed: random.next())
+      let ring = AlarmRing(alarm, at: time, on: port, seed: random.next(), at: now)
       alarms.rings[alarm.id] = ring
       return ring
     } catch {
@@ -159,6 +168,7 @@ extension HouseSession {
     guard record != nil || address != nil else { return }
     group(ofRoom: room)?.lend(room)
     rooms[room]?.visit?.leave(at: now)
+    alarms.left.remove(room)
     if let record {
       ring.add(record, takes: takes)
     } else if let address {
@@ -172,22 +182,50 @@ extension HouseSession {
     return group(ofRoom: room)?.isResting ?? true
   }
 
-  /// Somebody wants to hear something else: rooms that wait for an alarm go back, and are filled again later.
-  func releaseWaitingRooms() {
-    for (id, ring) in alarms.rings
-    where !ring.isRinging && now < ring.due - AlarmRing.takeLead && !ring.rooms.isEmpty {
-      drop(id)
+  /// Somebody wants to hear something else in these rooms: those that wait for an alarm go back, and are filled again later.
+  func releaseWaiting(_ rooms: [String]) {
+    for alarm in alarms.book.alarms where !alarm.roomIds.allSatisfy({ !rooms.contains($0) }) {
+      alarms.quietUntil[alarm.id] = now + Self.quiet
+      guard let ring = alarms.rings[alarm.id], !ring.isRinging, !ring.rooms.isEmpty,
+        now < ring.due - AlarmRing.takeLead
+      else { continue }
+      drop(alarm.id)
     }
-    alarms.quietUntil = now + Self.quiet
     // Their players are told of the end already, and nothing sounds.
     for ring in alarms.ending where !ring.hasRung { giveBack(ring) }
   }
 
+  /// The rooms in which something else may sound after a request.
+  func rooms(movedBy request: Request) -> [String] {
+    func rooms(of group: String) -> [String] { plan.group(group)?.rooms ?? [] }
+    guard request.movesMusic else { return [] }
+    switch request {
+    case .order(.createGroup(let rooms, _)): return rooms
+    case .order(.transport(let id, _)), .order(.seek(let id, _, _)), .order(.edit(let id, _, _)),
+      .order(.deleteGroup(let id)), .order(.leave(let id, _)):
+      return rooms(of: id)
+    case .order(.join(let id, let room, _)): return rooms(of: id) + [room]
+    case .order(.merge(let id, let other)): return rooms(of: id) + rooms(of: other)
+    case .play(let wish, _, let name):
+      if let group = name.flatMap(find) ?? (wish.rooms.isEmpty ? meantGroup : nil) {
+        return rooms(of: group.id) + wish.rooms
+      }
+      return wish.rooms.isEmpty ? roomIDs : wish.rooms
+    case .silence(let rooms): return rooms ?? roomIDs
+    case .order, .announce: return []
+    }
+  }
+
   private func drop(_ id: String) {
     guard let ring = alarms.rings.removeValue(forKey: id) else { return }
-    ring.end(at: now)
+    end(ring)
     alarms.ending.append(ring)
     desk.hasNews = true
+  }
+
+  /// Rooms that were told how loud they were owe nothing: another sender may have them next.
+  private func end(_ ring: AlarmRing) {
+    for room in ring.end(at: now, restoring: alarms.debts) { alarms.debts[room] = nil }
   }
 
   /// Lets the music go on that the alarm has interrupted.
@@ -207,7 +245,7 @@ extension HouseSession {
   /// This process ends. Rooms that were filled for an alarm ring without it.
   func endAlarms(playOn: Bool) {
     for ring in alarms.all {
-      if ring.isRinging, !playOn { ring.end(at: now) }
+      if ring.isRinging, !playOn { end(ring) }
       emit(ring.hasEnded ? .close(ring.player.port) : .leave(ring.player.port))
     }
     (alarms.rings, alarms.ending) = ([:], [])
@@ -222,6 +260,7 @@ extension HouseSession {
       guard let debt = before[room] else { continue }
       if isSet(room, to: debt) {
         alarms.debts[room] = nil
+        alarms.left.remove(room)
       } else if rooms[room]?.sign == nil {
         _ = try? setNow(debt, of: room)
       }
@@ -290,7 +329,10 @@ struct HouseAlarms {
   var ending: [AlarmRing] = []
   /// How loud rooms were, by their identities.
   var debts: [String: RoomChange] = [:]
-  var quietUntil = LocalTime(nanoseconds: .min / 2)
+  /// Rooms that may still ring for the process before this one: a visit, which they take for its sender's, ends that.
+  var left: Set<String> = []
+  /// Alarms whose rooms somebody has just used, and until when these are not filled.
+  var quietUntil: [String: LocalTime] = [:]
   /// True if it was said that there can be no player.
   var hasFailed = false
   /// Rooms that are free are filled so long before.
@@ -304,14 +346,16 @@ struct HouseAlarms {
     for room in record.debts {
       debts[room.id] = RoomChange(volume: room.volume, muted: room.muted)
     }
+    left = Set(debts.keys)
   }
 
   /// Those that have rooms, in a fixed order.
   var all: [AlarmRing] { rings.sorted { $0.key < $1.key }.map(\.value) + ending }
 
   /// True if rooms are to be filled for an alarm at `time`.
-  func isDue(_ time: LocalTime, at now: LocalTime) -> Bool {
-    time - lead <= now && (quietUntil <= now || time - AlarmRing.takeLead <= now)
+  func isDue(_ id: String, _ time: LocalTime, at now: LocalTime) -> Bool {
+    let isQuiet = quietUntil[id].map { now < $0 } ?? false
+    return time - lead <= now && (!isQuiet || time - AlarmRing.takeLead <= now)
   }
 
   /// Everything that was due until then was done.
@@ -327,7 +371,7 @@ struct HouseAlarms {
         let isOpen = rings[alarm.id] != nil
         return isOpen
           ? [time - AlarmRing.takeLead, time - .seconds(1), time]
-          : [max(time - lead, quietUntil), time]
+          : [max(time - lead, quietUntil[alarm.id] ?? time - lead), time]
       case .waiting(nil), .ringing, nil: return []
       }
     }

@@ -64,6 +64,7 @@ extension HouseSession {
     for (id, room) in guests {
       if let visit = room.visit, visit.look(at: now) {
         rooms[id]?.visit = nil
+        alarms.left.remove(id)
         close(visit.player)
       }
       if let sign = room.sign, sign.nextDeadline <= now || sign.isOver { look(at: sign, in: id) }

@@ -8,7 +8,9 @@ extension HouseSession {
       return
     }
     desk.hasNews = true
-    if change == .opened { releaseWaitingRooms() }
+    if change == .opened {
+      releaseWaiting(find(wanted).flatMap { plan.group($0.id) }?.rooms ?? [])
+    }
     switch change {
     case .opened: heardInputs.insert(name)
     case .closed: heardInputs.remove(name)

@@ -22,7 +22,7 @@ extension HouseSession {
   }
 
   func carryOut(_ request: Request) throws(Refusal) -> Done {
-    if request.movesMusic { releaseWaitingRooms() }
+    releaseWaiting(rooms(movedBy: request))
     switch request {
     case .order(let order): return try carryOut(order)
     case .play(let request, let entries, let group): return try play(entries, request, in: group)

@@ -58,6 +58,9 @@ extension GroupSession {
 
   /// The item that follows the one produced last; nil if every item in the list was tried in vain.
   private var itemToProduce: PlayItem? {
+    if let fallback = playlist.fallback, production.fruitless == playlist.count - 1 {
+      return fallback
+    }
     guard production.fruitless <= playlist.count else { return nil }
     if let tried = production.lastTried { return playlist.successor(of: tried) }
     return playlist.successor(of: production.predecessor, passing: production.passed)

@@ -21,10 +21,18 @@ package struct Playlist {
   package private(set) var repetition = Repetition.off
   /// The identity of the next item that is added.
   package private(set) var nextID = 0
+  /// The last item, if it plays only where no other can be had: then again and again. "Next" never leads to it.
+  private(set) var fallback: PlayItem?
 
-  package init(_ new: [PlaylistEntry] = [], repetition: Repetition = .off) {
+  package init(
+    _ new: [PlaylistEntry] = [], repetition: Repetition = .off,
+    otherwise entry: PlaylistEntry? = nil
+  ) {
     self.repetition = repetition
     insert(new, .end)
+    guard let entry else { return }
+    insert([entry], .end)
+    fallback = all.last
   }
 
   /// A list as it was, with the identities of its items, of which each occurs once. Those of later items are `nextID`
@@ -55,6 +63,7 @@ extension Playlist {
   /// Returns the item that plays after `item` has ended, even if `item` was removed; nil at the end of the list.
   func successor(of item: PlayItem) -> PlayItem? {
     if repetition == .one, contains(item.id) { return item }
+    if item == fallback { return item }
     return neighbour(after: item)
   }
 
@@ -65,13 +74,13 @@ extension Playlist {
       guard let candidate = next, passed.contains(candidate.id) else { return next }
       next = successor(of: candidate)
     }
-    return nil
+    return fallback
   }
 
   /// Where "next" goes: an item that repeats is left.
   func neighbour(after item: PlayItem) -> PlayItem? {
     guard let index = index(of: item.id) else { return nil }
-    let next = all[(index + 1)...].first(where: isPresent)
+    let next = all[(index + 1)...].first { isPresent($0) && $0 != fallback }
     return next ?? (repetition == .all ? first : nil)
   }
 

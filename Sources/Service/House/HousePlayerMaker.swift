@@ -51,7 +51,7 @@ final class HousePlayerMaker: HousePlayers {
   /// It takes rooms for a while: another sender gets them back.
   private func player(ofAlarm id: String, _ entries: [Order.NewEntry]) throws -> GroupDriver {
     let tone = PlaylistEntry(AlarmTone.path(beside: settings.path))
-    let playlist = Playlist(entries.map(\.listed) + [tone], repetition: .all)
+    let playlist = Playlist(entries.map(\.listed), repetition: .all, otherwise: tone)
     let driver = try player(of: playlist, startsHeld: true, givesBack: true)
     driver.hears = { [unowned self] in hears(id, $0) }
     return driver

@@ -12,14 +12,25 @@ extension HouseStore {
     INSERT INTO last_alarm SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM last_alarm);
     """
 
-  func loadAlarms(into record: inout HouseRecord) throws(SQLiteError) {
-    record.lastAlarm =
-      try database.prepare("SELECT number FROM last_alarm").first { $0.int(0) ?? 0 } ?? 0
+  /// Leaves out what somebody else has written, and alarms whose identity another one has.
+  func loadAlarms(
+    into record: inout HouseRecord, _ tell: (String) -> Void
+  ) throws(SQLiteError) {
     let alarms = try database.prepare("SELECT record FROM alarms ORDER BY place")
-    record.alarms = try alarms.all { Self.read(AlarmRecord.self, $0.text(0)) }.compactMap(\.self)
+      .all { Self.read(AlarmRecord.self, $0.text(0)) }
+    var numbers: Set<Int> = []
+    record.alarms = alarms.compactMap(\.self).filter { alarm in
+      alarm.isSound && alarm.number.map { numbers.insert($0).inserted } ?? false
+    }
+    let last = try database.prepare("SELECT number FROM last_alarm").first { $0.int(0) ?? 0 } ?? 0
+    record.lastAlarm = max(min(last, AlarmRecord.numberLimit), numbers.max() ?? 0, 0)
     let debts = try database.prepare("SELECT record FROM alarm_debts ORDER BY room")
-    record.debts = try debts.all { Self.read(HouseRecord.Debt.self, $0.text(0)) }
-      .compactMap(\.self)
+      .all { Self.read(HouseRecord.Debt.self, $0.text(0)) }
+    record.debts = debts.compactMap(\.self).filter(\.isSound)
+    let lost = alarms.count + debts.count - record.alarms.count - record.debts.count
+    if lost > 0 {
+      tell("\(Player.count(lost, "damaged record")) of alarms left out; look at: tutti alarms")
+    }
   }
 
   /// Nil where somebody else has written it.
@@ -33,7 +44,8 @@ extension HouseStore {
 
   func writeAlarms(_ record: HouseRecord, before: HouseRecord) throws(SQLiteError) {
     if record.lastAlarm != before.lastAlarm {
-      try database.run("UPDATE last_alarm SET number = ?", .init(record.lastAlarm))
+      try database.run("DELETE FROM last_alarm")
+      try database.run("INSERT INTO last_alarm VALUES (?)", .init(record.lastAlarm))
     }
     if record.debts != before.debts {
       try database.run("DELETE FROM alarm_debts")
@@ -41,10 +53,10 @@ extension HouseStore {
       for debt in record.debts { try insert.run(.text(debt.id), Self.text(debt)) }
     }
     guard record.alarms != before.alarms else { return }
-    try database.run("DELETE FROM alarms WHERE place >= ?", .init(record.alarms.count))
-    let insert = try database.prepare("INSERT OR REPLACE INTO alarms VALUES (?, ?)")
-    for (place, alarm) in record.alarms.enumerated()
-    where place >= before.alarms.count || before.alarms[place] != alarm {
+    // All anew, for in the file others may have the places that these were given.
+    try database.run("DELETE FROM alarms")
+    let insert = try database.prepare("INSERT INTO alarms VALUES (?, ?)")
+    for (place, alarm) in record.alarms.enumerated() {
       try insert.run(.init(place), Self.text(alarm))
     }
   }

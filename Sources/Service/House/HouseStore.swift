@@ -42,7 +42,7 @@ package final class HouseStore {
       if version < 6 { try addUndo() }
       if version < 7 { try addVolumes() }
     }
-    saved = try load()
+    saved = try load(tell)
   }
 
   package var record: HouseRecord { saved }
@@ -165,7 +165,7 @@ package final class HouseStore {
 
   // MARK: - Reading
 
-  private func load() throws(SQLiteError) -> HouseRecord {
+  private func load(_ tell: (String) -> Void) throws(SQLiteError) -> HouseRecord {
     var record = HouseRecord()
     record.lastGroup =
       try database.prepare("SELECT last_group FROM house").first { $0.int(0) ?? 0 } ?? 0
@@ -197,7 +197,7 @@ package final class HouseStore {
       record.groups[index].unshuffled = try unshuffled(of: id)
     }
     record.rooms = try loadRooms()
-    try loadAlarms(into: &record)
+    try loadAlarms(into: &record, tell)
     try loadVolumes(into: &record)
     return record
   }
