@@ -83,6 +83,7 @@ final class SimulatedPlayer: GroupPlayer {
 
   func carryOut(_ command: PlayerCommand) -> CommandReply {
     if let reply = clip(command) { return reply }
+    if let refusal = world.refusal(of: command, by: self) { return .failure(refusal) }
     if world.set(command, of: self) { return .success(.done) }
     if case .resumeAt(let time) = command { (start, isHeld) = (time, false) }
     commandCount += 1

@@ -333,6 +333,15 @@ final class SimulatedWorld: HousePlayers {
     receivers[index].settings.limitVolume()
   }
 
+  /// Receivers whose own user has fixed the limit take no other.
+  func refusal(of command: PlayerCommand, by player: SimulatedPlayer) -> CommandRefusal? {
+    guard case .volumeLimit(let selection, _) = command else { return nil }
+    let meant = player.rooms.filter { selection.contains($0.id) && holds($0, player) }
+    let fixed = meant.compactMap { index($0.receiver).map { receivers[$0] } }
+      .first { $0.settings.volumeLimit?.isFixed == true }
+    return fixed.map { .volumeLimitIsFixed($0.name) }
+  }
+
   /// Carries out a command that is about rooms alone.
   func set(_ command: PlayerCommand, of player: SimulatedPlayer) -> Bool {
     let selection: RoomSelection

@@ -48,6 +48,7 @@ import enum House.Refusal
     #expect(world.receivers[0].holder == .nobody)
     // Also shown to who asks later, and after a restart.
     #expect(room(kitchen)?.volumeLimit == 30)
+    world.advance(by: .seconds(15))
     try world.restart()
     #expect(room(kitchen)?.volumeLimit == 30)
   }

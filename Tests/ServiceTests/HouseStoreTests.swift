@@ -54,6 +54,21 @@ import Testing
     #expect(try HouseStore(path: folder.file("new.db")).record == HouseRecord())
   }
 
+  @Test(arguments: [
+    "UPDATE room_limits SET volume = 1e300", "UPDATE room_limits SET volume = -1",
+    "UPDATE night SET record = json_set(record, '$.fromMinute', 9223372036854775807)",
+    "UPDATE night SET record = json_set(record, '$.volumeLimit', 1e300)",
+    "UPDATE night SET record = '{'",
+  ])
+  func `a limit or a night that nobody can set is left out`(damage: String) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).execute(damage)
+    let read = try HouseStore(path: path).record
+    #expect((read.night == nil) == damage.contains("night"))
+    let limits = read.rooms.map(\.volumeLimit)
+    #expect(limits == (damage.contains("night") ? [60, nil] : [nil, nil]))
+  }
+
   @Test func `a save is on the disk when it is done, whatever becomes of the power`() throws {
     let store = try HouseStore(path: path)
     // FULL: SQLite waits for the disk after each transaction.

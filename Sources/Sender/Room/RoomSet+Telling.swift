@@ -57,7 +57,7 @@ extension RoomSet {
       if settings.delay != before.delay {
         links[index].connected?.excuseStarvation(at: now, delayedBy: settings.delay - before.delay)
       }
-      // What the room has is no news for it.
+      // The limit that a room has is no news for it.
       if settings.volumeLimit == before.volumeLimit { settings.volumeLimit = nil }
       tell(index, .settings(settings), at: now)
     }

@@ -15,14 +15,18 @@ extension HouseStore {
       (room: row.text(0), volume: row.double(1), isFixed: row.int(2) == 1)
     }
     for limit in limits {
-      guard let index = record.rooms.firstIndex(where: { $0.id == limit.room }) else { continue }
-      record.rooms[index].volumeLimit = limit.volume
+      guard let index = record.rooms.firstIndex(where: { $0.id == limit.room }),
+        let volume = limit.volume, RoomChange.volumeLimits.contains(volume)
+      else { continue }
+      record.rooms[index].volumeLimit = volume
       record.rooms[index].isVolumeLimitFixed = limit.isFixed
     }
     let night = try database.prepare("SELECT record FROM night").first { $0.text(0) }
     record.night = night.flatMap { text in
       text.flatMap { try? JSON.decode(NightHours.self, from: Array($0.utf8)) }
     }
+    // Others may have written it.
+    do throws(Refusal) { try record.night?.check() } catch { record.night = nil }
   }
 
   func writeVolumes(_ record: HouseRecord, before: HouseRecord) throws(SQLiteError) {
