@@ -67,10 +67,14 @@ actor QueueShelf {
     var view = try await load(group.id, paths)
     view.history = kept.first { $0.group == group.id }?.view.history ?? QueueHistory()
     view.history.note(view.ids, version: view.version)
-    kept.removeAll { $0.group == group.id }
-    kept.append((group.id, view))
-    if kept.count > Self.limit { kept.removeFirst() }
+    keep(view, of: group.id)
     return view
+  }
+
+  func keep(_ view: QueueView, of group: String) {
+    kept.removeAll { $0.group == group }
+    kept.append((group, view))
+    if kept.count > Self.limit { kept.removeFirst() }
   }
 
   private func load(_ group: String, _ paths: LibraryPaths) async throws -> QueueView {

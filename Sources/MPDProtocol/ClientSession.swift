@@ -23,11 +23,13 @@ package struct ClientSession: Sendable {
 
   private enum State: Sendable {
     case ready
-    case collecting([[UInt8]], byteCount: Int, saysEach: Bool)
+    case collecting(byteCount: Int, saysEach: Bool)
     case idling(Subsystems)
   }
 
   private var state = State.ready
+  /// Those of the list that is being collected. Not a part of the state, as taking them out would copy them each time.
+  private var lines: [[UInt8]] = []
 
   package init() {}
 
@@ -51,8 +53,7 @@ package struct ClientSession: Sendable {
       guard text == "noidle" else { return .close }
       state = .ready
       return .endIdle(subsystems)
-    case .collecting(let lines, let count, let saysEach):
-      return collect(line, text, after: lines, count, saysEach)
+    case .collecting(let count, let saysEach): return collect(line, text, after: count, saysEach)
     case .ready: return start(line, text)
     }
   }
@@ -62,8 +63,8 @@ package struct ClientSession: Sendable {
   private mutating func start(_ line: [UInt8], _ text: String) -> Action {
     switch text {
     case "noidle": return .none
-    case "command_list_begin": state = .collecting([], byteCount: 0, saysEach: false)
-    case "command_list_ok_begin": state = .collecting([], byteCount: 0, saysEach: true)
+    case "command_list_begin": state = .collecting(byteCount: 0, saysEach: false)
+    case "command_list_ok_begin": state = .collecting(byteCount: 0, saysEach: true)
     default:
       guard line.starts(with: "idle".utf8), let words = try? CommandWords(line: line),
         words.name == "idle"
@@ -80,20 +81,18 @@ package struct ClientSession: Sendable {
   }
 
   private mutating func collect(
-    _ line: [UInt8], _ text: String, after lines: [[UInt8]], _ count: Int, _ saysEach: Bool
+    _ line: [UInt8], _ text: String, after count: Int, _ saysEach: Bool
   ) -> Action {
-    state = .ready
-    if text == "noidle" {
-      state = .collecting(lines, byteCount: count, saysEach: saysEach)
-      return .none
+    if text == "noidle" { return .none }
+    if text == "command_list_end" {
+      defer { (state, lines) = (.ready, []) }
+      return .run(lines, saysEach: saysEach)
     }
-    if text == "command_list_end" { return .run(lines, saysEach: saysEach) }
     guard count + line.count <= Self.listLimit, lines.count < Self.listCountLimit else {
       return .close
     }
-    var lines = lines
     lines.append(line)
-    state = .collecting(lines, byteCount: count + line.count, saysEach: saysEach)
+    state = .collecting(byteCount: count + line.count, saysEach: saysEach)
     return .none
   }
 }
