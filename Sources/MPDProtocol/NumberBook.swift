@@ -58,7 +58,7 @@ package struct NumberBook: Hashable, Sendable {
     let ids = present.map(\.id)
     for group in present where Self.isPlain(group.id) {
       if let place = groups.firstIndex(where: { $0.id == group.id }) {
-        rename(place, to: group.name, by: group.by)
+        setName(place, to: group.name, by: group.by)
       } else {
         groups.append(
           Group(
@@ -79,7 +79,7 @@ package struct NumberBook: Hashable, Sendable {
     groups[place].port = freePort(from: port + 1)
   }
 
-  private mutating func rename(_ place: Int, to name: String, by naming: Naming) {
+  private mutating func setName(_ place: Int, to name: String, by naming: Naming) {
     let wanted = Self.slug(name)
     let isSame = groups[place].slug == wanted || groups[place].slug.hasPrefix(wanted + "-")
     // One that is called by its rooms keeps the slug that it had first.
