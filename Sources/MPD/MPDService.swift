@@ -35,13 +35,14 @@ package final class MPDService: Sendable {
     house: any HouseControl, library: any LibraryControl, access: HouseAccess, numbers: String?,
     means: Means, began: @escaping @Sendable (Int?) -> Void = { _ in }
   ) {
-    let server = LineServer(addresses: addresses, limits: limits)
-    let hub = ChangeHub(house, book: NumberBook(text: numbers ?? ""), now: means.now)
-    let household = Household(
-      house: house, library: library, access: access, server: server, hub: hub,
-      queues: QueueShelf(house, library), start: .now)
-    let ports = PortKeeper(server, hub, port: port, means)
     task = Task.detached {
+      // Made here, as threads inherit the mask of the thread that makes them: signals are the main thread's.
+      let server = LineServer(addresses: addresses, limits: limits)
+      let hub = ChangeHub(house, book: NumberBook(text: numbers ?? ""), now: means.now)
+      let household = Household(
+        house: house, library: library, access: access, server: server, hub: hub,
+        queues: QueueShelf(house, library), start: .now)
+      let ports = PortKeeper(server, hub, port: port, means)
       access.follow { Task { await hub.wakeAll() } }
       await server.run(
         beside: {

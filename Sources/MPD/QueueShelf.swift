@@ -105,7 +105,7 @@ actor QueueShelf {
 }
 
 extension LibraryControl {
-  /// What is known of the entries of a queue or a playlist.
+  /// Returns the songs of a queue or a playlist, with all that is known of them.
   func songs(of entries: [QueuePage.Entry], _ paths: LibraryPaths) async throws -> [Song] {
     let ids = Array(Set(entries.compactMap(\.trackId)))
     var known: [String: Song] = [:]
