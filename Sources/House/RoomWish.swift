@@ -34,8 +34,28 @@ package struct RoomWish: Sendable {
     return String(front[...last])
   }
 
+  /// Names of hosts have 253 characters at most.
+  private static let addressLimit = 300
+
   /// Parses `host`, `host:port`, or `[IPv6]:port`.
   package static func address(_ text: String) throws(Refusal) -> (host: String, port: UInt16) {
+    let parsed = try parse(text)
+    guard text.utf8.count <= addressLimit, !parsed.host.isEmpty,
+      parsed.host.unicodeScalars.allSatisfy(isShown)
+    else { throw .invalid("this is no address of a room; write host:port") }
+    return parsed
+  }
+
+  private static func isShown(_ character: Unicode.Scalar) -> Bool {
+    switch character.properties.generalCategory {
+    case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator, .privateUse,
+      .unassigned:
+      false
+    default: true
+    }
+  }
+
+  private static func parse(_ text: String) throws(Refusal) -> (host: String, port: UInt16) {
     if text.filter({ $0 == ":" }).count > 1, !text.hasPrefix("[") { return (text, defaultPort) }
     guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") else {
       return (bare(text[...]), defaultPort)

@@ -19,6 +19,7 @@ extension WebAPI {
       request.volume = try fields.number("volume", in: RoomChange.volumes)
       request.hasChime = try fields.bool("chime") ?? true
       try fields.end()
+      try await api.check(request.rooms, mayBeNew: false, for: call)
       let answer = try await api.house.announce(request, for: call.asker)
       return try done(Announced(said: answer.said ?? ""), at: answer.revision)
     }

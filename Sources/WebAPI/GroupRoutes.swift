@@ -24,10 +24,12 @@ extension WebAPI {
         try fields.end()
         if name != nil { try call.need(.household, to: "name groups") }
         guard let rooms else { throw APIProblem.missing("roomIds") }
+        try await api.check(rooms, for: call)
         return try await api.group(.createGroup(rooms: rooms, name: name), status: 201)
       },
       Route("PATCH", "/api/v1/groups/{id}", .guest) { api, call in
         let change = try groupChange(call)
+        try await api.check(change.roomIds ?? [], for: call)
         return try await api.group(.change(group: call["id"], change))
       },
       Route("DELETE", "/api/v1/groups/{id}", .household) { api, call in
@@ -52,6 +54,7 @@ extension WebAPI {
         try fields.end()
         if takes { try call.need(.household, to: "take rooms from other senders") }
         guard let room else { throw APIProblem.missing("roomId") }
+        try await api.check([room], for: call)
         return try await api.group(.join(group: call["id"], room: room, takes: takes))
       },
       Route("DELETE", "/api/v1/groups/{id}/rooms/{roomId}", .guest) { api, call in
@@ -92,6 +95,17 @@ extension WebAPI {
       throw APIProblem.noSuch("There is no group \(id) any more; see the list of groups.")
     }
     return (state, group)
+  }
+
+  /// Refuses addresses that no room of the household has: this machine would connect to whatever is there. The household
+  /// itself may name one where it lasts, as in a group.
+  func check(_ rooms: [String], mayBeNew: Bool = true, for call: RouteCall) async throws {
+    let addresses = rooms.filter(HouseSession.isAddress)
+    guard !addresses.isEmpty, !(mayBeNew && call.asker.may(.household)) else { return }
+    let known = Set(try await house.state().rooms.map(\.id))
+    guard !addresses.allSatisfy(known.contains) else { return }
+    try call.need(.household, to: "name rooms by their addresses")
+    throw Refusal.noSuch("there is no such room; add it to a group first")
   }
 
   private static func groupChange(_ call: RouteCall) throws -> Order.GroupChange {

@@ -110,8 +110,12 @@ struct JSONFields {
       throw wrong(key, "a list of \(count.lowerBound) to \(count.upperBound) texts")
     }
     var texts: [String] = []
-    for case .string(let text) in array where !text.isEmpty { texts.append(text) }
-    guard texts.count == array.count else { throw wrong(key, "a list of texts") }
+    for case .string(let text) in array where (1...1_000).contains(text.unicodeScalars.count) {
+      texts.append(text)
+    }
+    guard texts.count == array.count else {
+      throw wrong(key, "a list of texts of 1 to 1000 characters")
+    }
     return texts
   }
 

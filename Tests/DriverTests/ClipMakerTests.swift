@@ -60,6 +60,20 @@ import WireProtocol
     #expect(abs((both - alone.length - chime).seconds + 0.02) < 0.001)
   }
 
+  @Test
+  func `a voice that goes on for ever is ended after a minute of sound, and long before its time`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let maker = try voice(rate: 8_000, seconds: 1, in: folder)
+    let path = folder.file("voice.wav")
+    _ = maker
+    let endless = ClipMaker(voice: ["sh", "-c", "cat \(path) /dev/zero"])
+    #expect { try endless.make(.words("a\n"), withChime: false) } throws: {
+      "\($0)" == "an announcement is 60 seconds long at most"
+    }
+  }
+
   @Test func `files are mixed to one channel`() throws {
     let folder = try TemporaryFolder()
     let path = try Recording(rate: 44_100, channels: 2, frames: 44_100).write(

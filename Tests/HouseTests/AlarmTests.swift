@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import Sender
 import TestSupport
@@ -272,6 +273,25 @@ import enum House.Refusal
     _ = try play(in: kitchen)
     until(1_801)
     #expect(world.sounds(in: 0) == "/music/wake.flac")
+  }
+
+  @Test func `an announcement in a room that waits is as loud as the room was`() throws {
+    _ = try alarm(in: kitchen)
+    until(1_700)
+    #expect(world.receivers[0].settings.volume == 400)
+    let format = StreamFormat(
+      codec: .pcm, audio: AudioFormat(sampleRate: 48_000, channelCount: 1), sampleType: .int16)
+    let clip = Clip(format: format, bytes: [])
+    func announce() {
+      _ = world.request(
+        .announce(.init(rooms: [kitchen, bath], clip, length: .seconds(1))))
+      world.advance(by: .seconds(5))
+    }
+    announce()
+    #expect(world.heard.map(\.volume) == [500, nil] || world.heard.map(\.volume) == [nil, 500])
+    until(1_810)
+    announce()
+    #expect(world.heard.dropFirst(2).allSatisfy { $0.volume == nil })
   }
 
   // MARK: - Afterwards

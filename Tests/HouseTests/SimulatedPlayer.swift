@@ -27,7 +27,7 @@ final class SimulatedPlayer: GroupPlayer {
   private var hasSounded = false
   var volumeCap: UInt16 = 1000
   /// Rooms of the clips that were offered.
-  private var clips: [UInt32: [RoomID]] = [:]
+  private var clips: [UInt32: (rooms: [RoomID], volume: UInt16?)] = [:]
   private var lastClip: UInt32 = 0
 
   /// When it is to begin; nil while it stands still, or begins at once.
@@ -55,7 +55,7 @@ final class SimulatedPlayer: GroupPlayer {
   }
 
   func progress(ofClip number: UInt32) -> [(room: RoomID, progress: ClipProgress)] {
-    (clips[number] ?? []).map { id in
+    (clips[number]?.rooms ?? []).map { id in
       guard let room = rooms.first(where: { $0.id == id }), world.holds(room, self) else {
         return (id, .away)
       }
@@ -69,11 +69,12 @@ final class SimulatedPlayer: GroupPlayer {
     case .offerClip(_, let volume, let rooms):
       world.clipVolumes.append(volume)
       lastClip += 1
-      clips[lastClip] = rooms
+      clips[lastClip] = (rooms, volume)
       return .success(.offered(lastClip))
     case .beginClip(let number, let time):
       for (id, progress) in progress(ofClip: number) where progress == .ready {
-        if let room = rooms.first(where: { $0.id == id }) { world.hear(room.receiver, at: time) }
+        guard let room = rooms.first(where: { $0.id == id }) else { continue }
+        world.hear(room.receiver, at: time, as: clips[number]?.volume)
       }
       return .success(.done)
     case .withdrawClip: return .success(.done)

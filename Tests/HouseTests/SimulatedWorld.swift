@@ -60,7 +60,7 @@ final class SimulatedWorld: HousePlayers {
   private(set) var answers: [RequestID: Result<Answer, Refusal>] = [:]
   private(set) var warnings: [String] = []
   /// The receivers that heard announcements, and when those began.
-  private(set) var heard: [(room: String, begins: LocalTime)] = []
+  private(set) var heard: [(room: String, begins: LocalTime, volume: UInt16?)] = []
   /// The volumes of announcements.
   var clipVolumes: [UInt16?] = []
   /// The number that survives the death of the process.
@@ -290,9 +290,9 @@ final class SimulatedWorld: HousePlayers {
     index(receiver).map { receivers[$0].playsClips } ?? false
   }
 
-  func hear(_ receiver: String, at time: LocalTime) {
+  func hear(_ receiver: String, at time: LocalTime, as volume: UInt16?) {
     guard let index = index(receiver) else { return }
-    heard.append((receivers[index].name, time))
+    heard.append((receivers[index].name, time, volume))
   }
 
   /// The entry that sounds in a room, in whatever group or alarm.

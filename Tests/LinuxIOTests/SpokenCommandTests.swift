@@ -27,6 +27,15 @@ import Testing
     }
   }
 
+  @Test func `a beginning may say that less is taken`() throws {
+    let endless = ["sh", "-c", "echo 100; yes"]
+    #expect(throws: SpokenCommand.Failure.tooLong) {
+      try SpokenCommand.run(
+        endless, text: "", limit: .max, within: 20_000,
+        narrowed: { $0.starts(with: "100".utf8) ? 100 : nil })
+    }
+  }
+
   @Test func `nothing that it has started is left`() throws {
     let folder = try TemporaryFolder()
     let number = folder.file("number")

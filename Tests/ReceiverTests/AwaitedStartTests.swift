@@ -36,6 +36,19 @@ import WireProtocol
     #expect(hasClosedCard && receiver.advertised == [false])
   }
 
+  @Test mutating func `no room waits for a start that lies hours ahead`() {
+    let next = receiver.hello(session: 6)
+    receiver.say(
+      .anchor(
+        Anchor(
+          mediaTime: .zero, groupTime: receiver.groupTime(in: .seconds(86_400)), rate: .playing)),
+      on: next)
+    receiver.handle(.closed(next))
+    receiver.take()
+    receiver.advance(by: .seconds(600))
+    #expect(hasClosedCard && receiver.advertised == [false])
+  }
+
   @Test mutating func `a volume rises by the group's clock, without the sender`() {
     let next = receiver.hello(session: 6)
     var volume = StreamVolume.full

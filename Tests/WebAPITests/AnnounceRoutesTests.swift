@@ -1,5 +1,6 @@
 import Driver
 import Foundation
+import House
 import Sender
 import Service
 import Testing
@@ -44,6 +45,24 @@ import WebTestSupport
       let answer = try await client.ask("POST", Self.path, body)
       #expect(answer.status == status || answer.status == 400, "\(answer.text)")
       #expect(await house.announced.isEmpty)
+    }
+  }
+
+  @Test func `nobody has this machine connect to an address that is no room's`() async throws {
+    let strange = #"{"roomIds":["192.168.77.1:9911"]}"#
+    try await withHouse(access: FakeAccess.make(isOpen: true)) { client, house in
+      let before = try await house.state()
+      for (method, path, body) in [
+        ("POST", Self.path, strange), ("POST", "/api/v1/groups", strange),
+        ("PATCH", "/api/v1/groups/g1", strange),
+        ("POST", "/api/v1/groups/g1/rooms", #"{"roomId":"[::1]:9"}"#),
+      ] {
+        let answer = try await client.ask(method, path, body, headers: [Self.network])
+        try expectProblem(answer, 403, "addresses")
+      }
+      try expectProblem(await client.ask("POST", Self.path, strange), 404, "no such room")
+      #expect(await house.announced.isEmpty)
+      #expect(try await house.state().groups == before.groups)
     }
   }
 

@@ -71,6 +71,8 @@ package final class NetworkGate: SourceGate {
   }
 
   private func open(_ url: String, _ options: SourceOptions) -> SourceReply {
+    // The thread may have served others before.
+    cff_clear_log()
     let plain = url.hasPrefix("crypto+") ? String(url.dropFirst(7)) : url
     guard NetworkSource.isNetwork(plain), connections.count < Self.connectionLimit else {
       return .failed(code: cff_invalid_argument, reason: "")

@@ -23,8 +23,10 @@ package enum SpokenCommand {
   /// - Parameters:
   ///   - command: a program's path, or its name if it is in one of the folders of `PATH`, and its arguments.
   ///   - limit: of what it writes, in bytes.
+  ///   - narrowed: returns a smaller limit for what begins so; nil while it cannot be told.
   package static func run(
-    _ command: [String], text: String, limit: Int, within milliseconds: Int64
+    _ command: [String], text: String, limit: Int, within milliseconds: Int64,
+    narrowed: ([UInt8]) -> Int? = { _ in nil }
   ) throws(Failure) -> [UInt8] {
     let text = Array(text.utf8.prefix(textLimit))
     let input = try Pipe()
@@ -36,7 +38,7 @@ package enum SpokenCommand {
     // The program has its own ends of both pipes now, and finds the end behind the text.
     input.close()
     return try read(
-      output.onlyReading(), limit: limit, by: HostClock.now + .milliseconds(milliseconds))
+      output.onlyReading(), limit: limit, by: HostClock.now + .milliseconds(milliseconds), narrowed)
   }
 
   private struct Pipe: ~Copyable {
@@ -69,9 +71,11 @@ package enum SpokenCommand {
   }
 
   private static func read(
-    _ stream: borrowing FileDescriptor, limit: Int, by deadline: LocalTime
+    _ stream: borrowing FileDescriptor, limit: Int, by deadline: LocalTime,
+    _ narrowed: ([UInt8]) -> Int?
   ) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
+    var found: Int?
     var block = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let left = (deadline - HostClock.now).count / 1_000_000
@@ -82,7 +86,8 @@ package enum SpokenCommand {
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count > 0 else { return bytes }
       bytes += block.prefix(count)
-      guard bytes.count <= limit else { throw .tooLong }
+      found = found ?? narrowed(bytes)
+      guard bytes.count <= min(limit, found ?? limit) else { throw .tooLong }
     }
   }
 }

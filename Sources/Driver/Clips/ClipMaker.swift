@@ -97,7 +97,8 @@ package struct ClipMaker: Sendable {
     let wave: [UInt8]
     do throws(SpokenCommand.Failure) {
       wave = try SpokenCommand.run(
-        voice, text: text, limit: Self.voiceLimit, within: Self.voiceTime.count / 1_000_000)
+        voice, text: text, limit: Self.voiceLimit, within: Self.voiceTime.count / 1_000_000,
+        narrowed: Self.limit)
     } catch {
       switch error {
       case .notStarted(let reason):
@@ -110,14 +111,37 @@ package struct ClipMaker: Sendable {
     }
     switch WaveHeader.read(Array(wave.prefix(WaveHeader.limit))) {
     case .found(let header):
-      var frames: [Float] = []
-      header.sampleType.format.decode(Array(wave.dropFirst(header.length)), appendingTo: &frames)
-      guard !frames.isEmpty else { throw .unavailable("the voice \(name) said nothing") }
-      return Self.mono(frames, header.format)
+      guard wave.count > header.length else {
+        throw .unavailable("the voice \(name) said nothing")
+      }
+      return Self.mono(wave, header)
     case .incomplete: throw .unavailable("the voice \(name) said nothing")
     case .refused(let reason):
       throw .unavailable("the sound of the voice \(name) cannot be used: \(reason)")
     }
+  }
+
+  /// Bytes of the longest announcement in this wave; nil where its header has not come yet.
+  private static func limit(of wave: [UInt8]) -> Int? {
+    guard case .found(let header) = WaveHeader.read(wave) else { return nil }
+    return header.length
+      + ProtocolLimits.clipSpan.frames(at: header.format.sampleRate) * frameSize(header)
+  }
+
+  private static func frameSize(_ header: WaveHeader.Found) -> Int {
+    header.format.channelCount * header.sampleType.format.byteCount
+  }
+
+  private static func mono(_ wave: [UInt8], _ header: WaveHeader.Found) -> [Float] {
+    var mix = MonoMix(of: header.format)
+    let block = frameSize(header) << 14
+    for place in stride(from: header.length, to: wave.count, by: block) {
+      var frames: [Float] = []
+      header.sampleType.format.decode(
+        Array(wave[place..<min(place + block, wave.count)]), appendingTo: &frames)
+      mix.add(frames)
+    }
+    return mix.finished()
   }
 
   // MARK: - Files and addresses
@@ -131,7 +155,7 @@ package struct ClipMaker: Sendable {
       let time = DispatchTime.now() + .nanoseconds(Int(Self.readTime.count))
       DispatchQueue.global().asyncAfter(deadline: time) { interruption.interrupt() }
       let source = try opener.open(PlayItem(id: 0, location: location, reach: reach))
-      return Self.mono(try Self.frames(of: source, by: deadline), source.format)
+      return try Self.mono(source, location, by: deadline)
     } catch {
       if error == Self.endless { throw Self.tooLong }
       throw .unavailable(error.description)
@@ -140,32 +164,44 @@ package struct ClipMaker: Sendable {
 
   private static let endless = MediaError.unsupported(path: "", reason: "too long")
 
-  private static func frames(
-    of source: any MediaSource, by deadline: LocalTime
+  private static func mono(
+    _ source: any MediaSource, _ location: String, by deadline: LocalTime
   ) throws(MediaError) -> [Float] {
-    let most =
-      ProtocolLimits.clipSpan.frames(at: source.format.sampleRate) * source.format.channelCount
-    var frames: [Float] = []
+    var mix = MonoMix(of: source.format)
     while HostClock.now < deadline {
-      let count = frames.count
+      var frames: [Float] = []
       try source.read(source.format.sampleRate / 4, appendingTo: &frames)
-      if frames.count == count { return frames }
-      guard frames.count <= most else { throw endless }
+      if frames.isEmpty { return mix.finished() }
+      mix.add(frames)
+      guard mix.samples.count <= ProtocolLimits.clipSpan.frames(at: rate) else { throw endless }
     }
-    throw .unsupported(path: "", reason: "it comes too slowly")
+    throw .unsupported(path: location, reason: "it comes too slowly")
   }
 
-  /// Mixes the channels, and converts to the rate of clips.
-  private static func mono(_ frames: [Float], _ format: AudioFormat) -> [Float] {
-    let count = format.channelCount
-    let mixed = stride(from: 0, to: frames.count - count + 1, by: count).map { place in
-      frames[place..<place + count].reduce(0, +) / Float(count)
+  /// Mixes the channels, and converts to the rate of clips, block by block.
+  private struct MonoMix {
+    private(set) var samples: [Float] = []
+    private let channelCount: Int
+    private var converter: RateConverter
+
+    init(of format: AudioFormat) {
+      channelCount = format.channelCount
+      converter = RateConverter(
+        from: format.sampleRate, to: ClipMaker.rate, channelCount: 1, startingAt: 0)
     }
-    var converted: [Float] = []
-    var converter = RateConverter(
-      from: format.sampleRate, to: rate, channelCount: 1, startingAt: 0)
-    converter.convert(mixed, appendingTo: &converted)
-    converter.finish(appendingTo: &converted)
-    return converted
+
+    /// - Parameter frames: whole ones; a rest is dropped.
+    mutating func add(_ frames: [Float]) {
+      let count = channelCount
+      let mixed = stride(from: 0, to: frames.count - count + 1, by: count).map { place in
+        frames[place..<place + count].reduce(0, +) / Float(count)
+      }
+      converter.convert(mixed, appendingTo: &samples)
+    }
+
+    mutating func finished() -> [Float] {
+      converter.finish(appendingTo: &samples)
+      return samples
+    }
   }
 }

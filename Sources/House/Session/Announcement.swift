@@ -101,9 +101,14 @@ final class Announcement {
 
   func miss(_ room: String, _ reason: String) { missed[room] = reason }
 
-  /// - Parameter cap: the highest volume of now. One below the least volume of speech would be passed without a word.
-  func offer(by player: any GroupPlayer, _ rooms: [String: RoomID], cap: Double) {
-    let level = wish.volume.map { min($0, cap) } ?? (cap < Self.leastVolume ? cap : nil)
+  /// - Parameters:
+  ///   - level: how loud it is there, if the wish says nothing; nil: as loud as each room.
+  ///   - cap: the highest volume of now. One below the least volume of speech would be passed without a word.
+  func offer(
+    by player: any GroupPlayer, _ rooms: [String: RoomID], cap: Double, at level: Double? = nil
+  ) {
+    let wanted = (wish.volume ?? level).map { min($0, cap) }
+    let level = wanted ?? (cap < Self.leastVolume ? cap : nil)
     let volume = level.map { UInt16(min(max(($0 * 10).rounded(), 1), 1000)) }
     let command = PlayerCommand.offerClip(
       wish.clip, volume: volume, to: rooms.values.sorted())

@@ -106,10 +106,24 @@ extension HouseSession {
       guard let player = ring?.player.port ?? groups[id]?.player.port, let rooms = parts[id] else {
         continue
       }
-      announcement.offer(by: player, rooms, cap: night.volumeCap)
+      offer(announcement, by: player, rooms, isWaiting: ring.map { !$0.isRinging } ?? false)
     }
     visit(free, with: announcement)
     announcement.sent(at: now)
+  }
+
+  /// - Parameter isWaiting: true if an alarm has the rooms and does not ring: an announcement is as loud there as the rooms
+  ///   are afterwards.
+  private func offer(
+    _ announcement: Announcement, by player: any GroupPlayer, _ rooms: [String: RoomID],
+    isWaiting: Bool
+  ) {
+    let levels = isWaiting ? alarms.debts.compactMapValues(\.volume) : [:]
+    for (room, number) in rooms.sorted(by: { $0.key < $1.key }) where levels[room] != nil {
+      announcement.offer(by: player, [room: number], cap: night.volumeCap, at: levels[room])
+    }
+    let rest = rooms.filter { levels[$0.key] == nil }
+    if !rest.isEmpty { announcement.offer(by: player, rest, cap: night.volumeCap) }
   }
 
   private func isVisitable(_ room: String) -> Bool {

@@ -112,10 +112,11 @@ extension HouseSession {
     return group?.rooms[room].flatMap { group?.player.port.session.receiver(of: $0.number) }?.hex
   }
 
-  static func isAddress(_ room: String) -> Bool { room.contains(":") }
+  package static func isAddress(_ room: String) -> Bool { room.contains(":") }
 
   func check(room: String) throws(Refusal) {
-    guard roomIDs.contains(room) || Self.isAddress(room) else {
+    if Self.isAddress(room), (try? RoomWish.address(room)) != nil { return }
+    guard roomIDs.contains(room) else {
       throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
     }
   }

@@ -33,10 +33,15 @@ struct RoomSchedule {
   /// True if media time runs in this room, by the anchors.
   func isRunning(at now: LocalTime) -> Bool { time(at: now).map(anchors.isPlaying(at:)) ?? false }
 
-  /// True if media time does not run yet, and an anchor will make it.
+  /// No sender fills a room longer before it begins: alarms do so ten minutes before.
+  private static let longestWait = Nanoseconds.seconds(3_600)
+
+  /// True if media time does not run yet, and an anchor will make it, but not one that lies too far ahead to wait for.
   func isToRun(after now: LocalTime) -> Bool {
-    guard let time = time(at: now), !anchors.isPlaying(at: time) else { return false }
-    return anchors.next(after: time)?.rate == .playing
+    guard let time = time(at: now), !anchors.isPlaying(at: time),
+      let next = anchors.next(after: time)
+    else { return false }
+    return next.rate == .playing && next.groupTime - time <= Self.longestWait
   }
 
   /// True if time has stood still for `span`, and no anchor will change that.

@@ -30,28 +30,56 @@ package struct AnnounceRequest: Codable, Hashable, Sendable {
   }
 }
 
+/// The announcements that are made at a time, of each kind: what hangs holds up no other kind.
+struct ClipPlaces {
+  private enum Kind: Hashable {
+    /// Each takes a process.
+    case words
+    /// Each takes a process, and up to 20 s.
+    case items
+    case itemsOfGuests
+  }
+
+  private static let limit = 2
+  private var taken: [Kind: Int] = [:]
+
+  /// The chime needs no place.
+  private static func kind(_ sound: ClipMaker.Sound) -> Kind? {
+    switch sound {
+    case .none: nil
+    case .words: .words
+    case .item(_, reach: .internet): .itemsOfGuests
+    case .item: .items
+    }
+  }
+
+  /// False if there is no place for it just now.
+  mutating func take(for sound: ClipMaker.Sound) -> Bool {
+    guard let kind = Self.kind(sound) else { return true }
+    guard taken[kind, default: 0] < Self.limit else { return false }
+    taken[kind, default: 0] += 1
+    return true
+  }
+
+  mutating func giveBack(for sound: ClipMaker.Sound) {
+    if let kind = Self.kind(sound) { taken[kind, default: 1] -= 1 }
+  }
+}
+
 /// Turns what is to be announced into sound, on threads of its own.
 final class ClipWorkshop: Sendable {
-  /// Announcements that are made at a time: each takes a process.
-  static let limit = 4
-
   private let maker: ClipMaker
-  private let working = Mutex<Int>(0)
+  private let places = Mutex(ClipPlaces())
 
   init(_ maker: ClipMaker) { self.maker = maker }
 
   func make(
     _ sound: ClipMaker.Sound, withChime: Bool
   ) async throws(Refusal) -> ClipMaker.Made {
-    let isFree = working.withLock { count in
-      guard count < Self.limit else { return false }
-      count += 1
-      return true
-    }
-    guard isFree else {
+    guard places.withLock({ $0.take(for: sound) }) else {
       throw .notYet("too much is being announced at once; try again in a moment")
     }
-    defer { working.withLock { $0 -= 1 } }
+    defer { places.withLock { $0.giveBack(for: sound) } }
     let maker = maker
     let result = await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
