@@ -300,8 +300,7 @@ import enum House.Refusal
   {
     _ = try alarm(in: kitchen)
     until(1_900)
-    try world.restart(roomsPlayOn: true)
-    world.setWall(by: .seconds(3_600))
+    try world.restart(roomsPlayOn: true, after: .seconds(3_600))
     let room = world.session.state(at: world.now).rooms.first { $0.id == kitchen }
     #expect(room?.state == .free)
     world.advance(by: .seconds(20))
@@ -312,8 +311,7 @@ import enum House.Refusal
     _ = try alarm(in: kitchen)
     until(1_900)
     world.strangerTakes(0)
-    try world.restart(roomsPlayOn: true)
-    world.setWall(by: .seconds(3_600))
+    try world.restart(roomsPlayOn: true, after: .seconds(3_600))
     world.advance(by: .seconds(20))
     #expect(world.receivers[0].holder == .stranger && world.problems.isEmpty)
     #expect(world.session.state(ofRoom: kitchen) == .taken(detail: nil, RoomReason(.busy)))

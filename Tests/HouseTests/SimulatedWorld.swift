@@ -95,8 +95,11 @@ final class SimulatedWorld: HousePlayers {
 
   /// The process is killed, and begins with what the disk has.
   ///
-  /// - Parameter roomsPlayOn: true if rooms have more than they have played, so that they stay its own.
-  func restart(roomsPlayOn: Bool = false) throws {
+  /// - Parameters:
+  ///   - roomsPlayOn: true if rooms have more than they have played, so that they stay its own.
+  ///   - span: for how long there is no process, by the clock on the wall.
+  func restart(roomsPlayOn: Bool = false, after span: Nanoseconds = .zero) throws {
+    wallLead = wallLead + span
     for index in receivers.indices where !roomsPlayOn {
       if case .ours = receivers[index].holder { receivers[index].holder = .nobody }
     }
