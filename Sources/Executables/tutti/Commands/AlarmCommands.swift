@@ -9,14 +9,15 @@ struct AlarmsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "alarms", abstract: "Lists and sets the alarms of a daemon.",
     discussion: """
-      An alarm takes its rooms from whatever plays there, and gives them back afterwards.
+      An alarm takes its rooms from whatever plays there.
+      Afterwards it gives them back.
       Rooms that are free hold its music ten minutes before, so that it rings though
       the daemon or the network is gone by then.
 
       Examples:
         tutti alarms
         tutti alarms add 7:00 --on Bedroom --days mon,tue,wed,thu,fri
-        tutti alarms add 8:30 --on Kitchen,Bath --play http://example.com/radio --rise 5
+        tutti alarms add 8:30 --on Bath --play http://example.com/radio --rise 5
         tutti alarms change a1 --time 7:15 --volume 40
         tutti alarms skip a1            leaves out the next one
         tutti alarms off a1
@@ -131,8 +132,8 @@ struct AddAlarmCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Sets an alarm.",
     discussion: """
-      Without --days it rings once. Without --play or --queue it plays tones, as it does
-      where its music cannot be had.
+      Without --days it rings once.
+      Without --play or --queue it plays tones, as where its music cannot be had.
 
       Examples:
         tutti alarms add 7:00 --on Bedroom

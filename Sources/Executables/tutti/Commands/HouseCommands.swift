@@ -8,8 +8,9 @@ struct UndoCommand: RemoteCommand {
     commandName: "undo",
     abstract: "Undoes the last edit of the list.",
     discussion: """
-      It undoes remove, clear, move, shuffle, shuffle off, add --now, and a tutti play that has replaced the
-      list, with a daemon also after a restart.
+      It undoes remove, clear, move, shuffle, shuffle off, add --now,
+      and a tutti play that has replaced the list.
+      A daemon does so after a restart, too.
       Once the list is edited again, the earlier edit cannot be undone.
 
       Example:
@@ -57,7 +58,8 @@ struct MergeCommand: RemoteCommand {
     commandName: "merge",
     abstract: "Moves all rooms of another of the daemon's groups into this one.",
     discussion: """
-      The list of the other group waits. It is back when the last of its rooms leaves and plays by itself again.
+      The list of the other group waits.
+      It is back when the last of its rooms leaves and plays by itself again.
 
       Examples:
         tutti merge Bath

@@ -6,9 +6,9 @@ struct NightCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "night", abstract: "Sets the hours in which a daemon's rooms are quiet.",
     discussion: """
-      Rooms that are louder are turned down when night begins, and nobody who plays with
-      this daemon turns them up. Afterwards they stay as they are. Alarms are as loud as
-      they were set.
+      Rooms that are louder are turned down when night begins.
+      Nobody who plays with this daemon turns them up.
+      Afterwards they stay as they are. Alarms are as loud as they were set.
 
       Examples:
         tutti night

@@ -126,8 +126,8 @@ struct ShuffleCommand: RemoteCommand {
     commandName: "shuffle",
     abstract: "Puts the list in random order; the current item plays on, as the first.",
     discussion: """
-      With off, the list gets back the order that it had before. Items that were added since stay behind
-      the item that they were added behind, and those at the end stay there.
+      With off, the list gets back the order that it had before.
+      Items that were added since stay behind the item that they were added behind.
 
       Examples:
         tutti shuffle
