@@ -309,6 +309,20 @@ def _(house, query, body, key, verb):
     return told(house, 200, house.alarms.end(house.alarms.find(key), verb == "snooze"))
 
 
+@route("PUT", "/night")
+def _(house, query, body):
+    house.server["night"] = {**body, "isNow": False}
+    house.announce(server=True)
+    return 204, None
+
+
+@route("DELETE", "/night")
+def _(house, query, body):
+    house.server.pop("night", None)
+    house.announce(server=True)
+    return 204, None
+
+
 @route("GET", "/library/albums")
 def _(house, query, body):
     albums = catalogue.SORTED[query.get("sort", "artist")][:house.library["albumCount"]]

@@ -16,9 +16,9 @@ if [ -n "$missing" ]; then
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null
 fi
 # Install only the library; the browser is Debian's.
-python3 -c 'import playwright, axe_playwright_python' 2>/dev/null ||
-  python3 -m pip install --quiet --break-system-packages playwright axe-playwright-python 2>/dev/null ||
-  python3 -m pip install --quiet playwright axe-playwright-python
+python3 -c 'import playwright, axe_playwright_python, PIL' 2>/dev/null ||
+  python3 -m pip install --quiet --break-system-packages playwright axe-playwright-python pillow 2>/dev/null ||
+  python3 -m pip install --quiet playwright axe-playwright-python pillow
 
 python3 test_page.py
 python3 test_use.py

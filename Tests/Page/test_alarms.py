@@ -173,6 +173,26 @@ class Setting(AlarmTest):
         expect(page.get_by_role("dialog")).to_be_visible()
 
 
+class Night(AlarmTest):
+    def test_the_night_is_set_changed_and_ended(self):
+        page = self.open("alarms", PHONE, locale="en-GB")
+        row = page.get_by_role("button", name="Quiet")
+        expect(row).to_contain_text("Off")
+        row.click()
+        sheet = page.get_by_role("dialog")
+        sheet.get_by_label("From").fill("21:30")
+        sheet.get_by_role("button", name="Loudest: one less").click()
+        sheet.get_by_role("button", name="Save").click()
+        expect(sheet).to_have_count(0)
+        expect(row).to_contain_text("Quiet from 21:30 to 07:00")
+        expect(row).to_contain_text("Volume 24 at most")
+        self.assertEqual(self.api(page, "GET", "/state")["server"]["night"], {"from": "21:30", "to": "07:00", "volumeLimit": 24, "isNow": False})
+        row.click()
+        sheet.get_by_role("button", name="No quiet nights").click()
+        expect(row).to_contain_text("Off")
+        self.assertNotIn("night", self.api(page, "GET", "/state")["server"])
+
+
 class Words(AlarmTest):
     def test_times_and_days_are_in_the_browsers_language(self):
         for locale, clock, days, tomorrow in [("de-DE", "06:45", "Mo–Fr", "morgen|Montag"), ("en-US", "6:45 AM", "Mon–Fri", "tomorrow|today|Monday|Friday")]:

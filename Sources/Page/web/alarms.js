@@ -78,9 +78,11 @@ const list = h("div.cards")
 const zone = h("p.dim")
 const nothing = h("div")
 const create = textButton("plus", "New alarm", () => edit())
+const night = lines()
+const nightLine = h("button.line", { onclick: () => editNight() }, icon("moon"), night.box)
 
 export function buildAlarms() {
-	view.append(h("header.view-head", h("h1", "Alarms"), ...forHousehold(create)), h("div.scroll", zone, list, nothing))
+	view.append(h("header.view-head", h("h1", "Alarms"), ...forHousehold(create)), h("div.scroll", zone, list, nothing, ...forHousehold(nightLine)))
 }
 
 export function drawAlarms() {
@@ -92,6 +94,7 @@ export function drawAlarms() {
 	if (view.hidden) return
 	keyed(list, alarms, ({ id }) => id, card, (card, alarm) => card.draw(alarm))
 	const isElsewhere = offsetS() !== ownOffsetS()
+	drawNight(store.server.night)
 	setText(zone, isElsewhere ? `Times are those of the house, where it is ${timeText(0, inHouse(now()))} now.` : "")
 	const step = alarms.length ? "" : store.rooms.size ? "first" : "rooms"
 	create.hidden = step !== ""
@@ -213,3 +216,27 @@ function edit(alarm) {
 }
 
 const remove = (alarm) => confirm(`Delete the alarm at ${clockOf(alarm)}?`, `It rings in ${roomsText(alarm)} no more.`, "Delete it", () => act("DELETE", `/alarms/${alarm.id}`))
+
+function drawNight(hours) {
+	setText(night.top, hours ? `Quiet from ${clockOf({ time: hours.from })} to ${clockOf({ time: hours.to })}` : "Quiet nights")
+	setText(night.below, hours ? `Volume ${whole(hours.volumeLimit)} at most${hours.isNow ? ", now" : ""}` : "Off")
+}
+
+/** The hours in which no room is loud. */
+function editNight() {
+	const set = { from: "22:00", to: "07:00", volumeLimit: 25, ...store.server.night }
+	sheet("Quiet nights", (body, close) => {
+		const [from, to] = [set.from, set.to].map((value) => h("input", { type: "time", value, required: true }))
+		const limit = stepper("Loudest", { ...store.server.settings?.volumeLimit, format: whole, kind: "volume", send: (value) => {
+			set.volumeLimit = value
+			limit.draw(value)
+		}, hint: "Louder rooms are turned down when night begins, and stay so until somebody turns them up. Alarms are as loud as they were set." })
+		const onsubmit = async (event) => {
+			event.preventDefault()
+			if (await act("PUT", "/night", { from: from.value, to: to.value, volumeLimit: Math.round(set.volumeLimit) })) close()
+		}
+		limit.draw(set.volumeLimit)
+		body.append(h("form.ask", { onsubmit }, h("label.field.choose", h("h3", "From"), from), h("label.field.choose", h("h3", "To"), to), limit.element,
+			store.server.night && textButton("trash", "No quiet nights", () => { close(); act("DELETE", "/night") }, ".line.danger"), h("div.foot", h("button.primary", { type: "submit" }, "Save"))))
+	})
+}
