@@ -40,7 +40,9 @@ extension WebAPI {
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
       guard let uri else { throw APIProblem.missing("uri") }
-      try Radio.checked(uri: uri)
+      guard Radio.isAddress(uri) else {
+        throw APIProblem.invalid("uri must be an address such as http://host/path.")
+      }
       return try json(await api.library.addRadio(name: name, uri: uri), status: 201)
     },
     Route("DELETE", "\(library)/radios/{id}", .household) { api, call in

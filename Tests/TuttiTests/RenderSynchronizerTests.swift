@@ -211,7 +211,7 @@ import Tutti
       let level = Int((high * 10_000).rounded())
       if high - low < 0.001, levels.last != level { levels.append(level) }
     }
-    #expect(levels == [5000, 625, 0, 625])
+    #expect(levels == [5000, 859, 0, 859])
     await #expect(throws: TuttiError.self) { try await renderer.setVolume(1.5) }
   }
 

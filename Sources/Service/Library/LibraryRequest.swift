@@ -71,10 +71,13 @@ extension Radio {
     return name
   }
 
-  /// - Throws: `Refusal.invalid` for anything but an address of the web.
-  @discardableResult
-  package static func checked(uri: String) throws(Refusal) -> String {
-    guard uriLengths.contains(uri.unicodeScalars.count), WebAddress(uri) != nil else {
+  /// True for an address of the web; a station has no other.
+  package static func isAddress(_ uri: String) -> Bool {
+    uriLengths.contains(uri.unicodeScalars.count) && WebAddress(uri) != nil
+  }
+
+  static func checked(uri: String) throws(Refusal) -> String {
+    guard isAddress(uri) else {
       throw .invalid("a station needs an address such as http://host/path")
     }
     return uri
