@@ -204,7 +204,7 @@ class Rooms(RealTest):
         page.get_by_role("button", name="Make the group").click()
         expect(page.locator(".card.group")).to_have_count(2)
         page.goto(f"{house.address}#/library")
-        page.locator(".tile a").nth(2).click()
+        page.locator("#library .tile a").nth(2).click()
         page.locator(".verbs").get_by_role("button", name="Play", exact=True).click()
         state = house.wait(lambda state: [group["state"] for group in state["groups"]] == ["playing"] * 2)
         self.assertEqual(len({group["item"]["title"] for group in state["groups"]}), 2)
