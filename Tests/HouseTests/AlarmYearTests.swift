@@ -82,7 +82,7 @@ private final class AlarmYear {
     let description: String
   }
 
-  /// What an alarm is to do, told from the calendar.
+  /// Tells from the calendar when an alarm is to ring.
   private struct Expected {
     let id: String
     let length: Nanoseconds

@@ -75,7 +75,7 @@ final class SimulatedWorld: HousePlayers {
   private var requestCount: UInt64 = 0
   private let held: MediaDuration
   private let inputs: [HouseState.Input]
-  /// Of the clock on the wall over the machine's.
+  /// The lead of the clock on the wall over the machine's.
   private(set) var wallLead = Nanoseconds.zero
   private let zone: any CivilTime
   /// Locations that cannot be opened, and never say why.

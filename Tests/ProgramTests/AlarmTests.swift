@@ -24,7 +24,7 @@ import Testing
     let offset: Int
     /// On the daemon's wall.
     let time: String
-    /// By the machine's clock, in ns.
+    /// The time of the machine's clock, in ns.
     let local: Int64
   }
 

@@ -31,7 +31,7 @@ import Testing
     for start in ["30", "20"] {
       let receiver = try ReceiverProgram("a", in: folder, "--start-volume", start)
       let tone = try folder.write(Tone.wave(rate: 48_000, seconds: 1), to: "tone.wav")
-      // What is learnt of a session is kept, and is no volume that somebody has set.
+      // The receiver keeps what it learns of a session, and that is no volume that somebody has set.
       let player = try player([tone], at: [receiver.address], in: folder)
       #expect(try player.exitCode() == 0, "\(player.lines)")
       #expect(try set(receiver, "--no-mute").volume == Double(start))
