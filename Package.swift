@@ -100,13 +100,6 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ]),
 
-    adapter(
-      "MPDServer",
-      [
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ]),
-
     // C made callable.
     .target(name: "COpenAPI", path: "Sources/CShims/COpenAPI"),
     .target(name: "CSys", path: "Sources/CShims/CSys"),
@@ -177,7 +170,7 @@ let package = Package(
     // The same for clients of MPD.
     .target(
       name: "MPD",
-      dependencies: ["Sender", "House", "Service", "MPDProtocol", "MPDServer"],
+      dependencies: ["Sender", "House", "Service", "MPDProtocol", "WebServer"],
       path: "Sources/MPD", swiftSettings: strict),
 
     // The music in a household's folders, found by its tags.
@@ -289,7 +282,7 @@ let package = Package(
     tests(
       "MPDTests",
       [
-        "MPD", "MPDProtocol", "MPDServer", "WebTestSupport", "House", "Service", "Sender", "Clock",
+        "MPD", "MPDProtocol", "WebServer", "WebTestSupport", "House", "Service", "Sender", "Clock",
         "TestSupport",
       ]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),

@@ -1,7 +1,7 @@
 import House
 import MPDProtocol
-import MPDServer
 import Service
+import WebServer
 
 extension Client {
   // MARK: - Folders

@@ -1,7 +1,7 @@
 import House
 import MPDProtocol
-import MPDServer
 import Service
+import WebServer
 
 /// One client, with all that the protocol lets it set for itself. Carries out its commands, one after the other.
 struct Client: Sendable {

@@ -1,7 +1,7 @@
 import House
 import MPDProtocol
-import MPDServer
 import Service
+import WebServer
 
 /// Parts of a household that all clients share.
 struct Household: Sendable {

@@ -1,7 +1,7 @@
 import House
 import MPDProtocol
-package import MPDServer
 package import Service
+package import WebServer
 
 /// Answers clients of MPD beside a program's own event loop, until it is released.
 package final class MPDService: Sendable {

@@ -1,6 +1,6 @@
 import House
 import MPDProtocol
-import MPDServer
+import WebServer
 
 /// A port on which clients reach a group, as others announce it.
 package struct PublishedPort: Hashable, Sendable {

@@ -1,7 +1,7 @@
-import MPDServer
 import Service
 import TestSupport
 import Testing
+import WebServer
 import WebTestSupport
 
 @testable import MPD

@@ -1,10 +1,10 @@
 import Foundation
 import House
 import MPD
-import MPDServer
 import Service
 import Synchronization
 import TestSupport
+import WebServer
 import WebTestSupport
 
 /// A client's connection, which sends lines and reads answers.

@@ -1,10 +1,10 @@
 import House
-import MPDServer
 import Sender
 import Service
 import Synchronization
 import TestSupport
 import Testing
+import WebServer
 import WebTestSupport
 
 @testable import MPD

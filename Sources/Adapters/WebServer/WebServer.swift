@@ -36,7 +36,7 @@ package struct WebServer: Sendable {
     let pool = NIOThreadPool(numberOfThreads: 2)
     pool.start()
     let loop = group.next()
-    loop.execute { setpriority(CInt(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+    loop.giveWayToMusic()
     defer {
       pool.shutdownGracefully { _ in }
       group.shutdownGracefully { _ in }
@@ -50,9 +50,6 @@ package struct WebServer: Sendable {
       }
     }
   }
-
-  /// Nice value of its thread, below the priority of the music.
-  private static let niceness: CInt = 10
 
   private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, ResponsePart>
   private typealias Listener = NIOAsyncChannel<Connection?, Never>
@@ -123,18 +120,9 @@ package struct WebServer: Sendable {
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: limits.waiting / 2, high: limits.waiting)
       )
-      .bind(to: place(address)) { channel in
+      .bind(to: .at(address, port: configuration.port)) { channel in
         channel.eventLoop.makeCompletedFuture { try setUp(channel) }
       }
-  }
-
-  /// Numbers are not looked up: early at boot, before there is a network, the system's resolver does not find them.
-  private func place(_ address: String) throws -> SocketAddress {
-    do {
-      return try SocketAddress(ipAddress: address, port: configuration.port)
-    } catch {
-      return try .makeAddressResolvingHost(address, port: configuration.port)
-    }
   }
 
   /// Sets up a connection; nil if there are too many.
@@ -180,18 +168,6 @@ package struct WebServer: Sendable {
   }
 }
 
-/// Runs tasks on the thread of an event loop, so that no other thread takes part.
-private final class LoopExecutor: TaskExecutor {
-  private let loop: any EventLoop
-
-  init(_ loop: any EventLoop) { self.loop = loop }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-}
-
 /// Tells a client that there are too many connections, its own or those of all clients.
 private final class BusyAnswer: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
@@ -207,31 +183,4 @@ private final class BusyAnswer: ChannelInboundHandler {
     context.writeAndFlush(Self.wrapOutboundOut(buffer), promise: nil)
     context.close(promise: nil)
   }
-}
-
-/// Lets the server survive a failed accept, because no descriptor is left or the client has gone: it waits a little and
-/// continues.
-private final class AcceptPause: ChannelDuplexHandler {
-  typealias InboundIn = Channel
-  typealias OutboundIn = Never
-  private static let pause = TimeAmount.milliseconds(200)
-  private var isPausing = false
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard error is IOError else { return context.fireErrorCaught(error) }
-    guard !isPausing else { return }
-    setPausing(true, context.channel)
-    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
-      [self, channel = context.channel] in setPausing(false, channel)
-    }
-  }
-
-  /// Pauses or resumes accepting. SwiftNIO would retry a failed read at once, and for ever; it forgets the socket only
-  /// while automatic reading is off.
-  private func setPausing(_ pauses: Bool, _ channel: any Channel) {
-    isPausing = pauses
-    try? channel.syncOptions?.setOption(.autoRead, value: !pauses)
-  }
-
-  func read(context: ChannelHandlerContext) { if !isPausing { context.read() } }
 }

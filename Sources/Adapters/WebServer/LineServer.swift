@@ -30,16 +30,13 @@ package final class LineServer: Sendable {
     pool.start()
     // As many as there may be connections, as each has a seat.
     (arrivals, arrive) = AsyncStream.makeStream()
-    group.next().execute { setpriority(CInt(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+    group.next().giveWayToMusic()
   }
 
   deinit {
     pool.shutdownGracefully { _ in }
     group.shutdownGracefully { _ in }
   }
-
-  /// Nice value of its thread, below the priority of the music.
-  private static let niceness: CInt = 10
 
   /// Serves all connections until the task is cancelled.
   ///
@@ -141,16 +138,7 @@ package final class LineServer: Sendable {
           arrive.yield(connection)
         }
       }
-      .bind(to: place(address, port)).get()
-  }
-
-  /// Numbers are not looked up: early at boot, before there is a network, the system's resolver does not find them.
-  private func place(_ address: String, _ port: Int) throws -> SocketAddress {
-    do {
-      return try SocketAddress(ipAddress: address, port: port)
-    } catch {
-      return try .makeAddressResolvingHost(address, port: port)
-    }
+      .bind(to: .at(address, port: port)).get()
   }
 }
 
@@ -188,43 +176,4 @@ private final class Seats: Sendable {
       taken[address] = rest > 0 ? rest : nil
     }
   }
-}
-
-/// Runs tasks on the thread of an event loop, so that no other thread takes part.
-private final class LoopExecutor: TaskExecutor {
-  private let loop: any EventLoop
-
-  init(_ loop: any EventLoop) { self.loop = loop }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-}
-
-/// Lets the server survive a failed accept, because no descriptor is left or the client has gone: it waits a little and
-/// continues.
-private final class AcceptPause: ChannelDuplexHandler {
-  typealias InboundIn = Channel
-  typealias OutboundIn = Never
-  private static let pause = TimeAmount.milliseconds(200)
-  private var isPausing = false
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard error is IOError else { return context.fireErrorCaught(error) }
-    guard !isPausing else { return }
-    setPausing(true, context.channel)
-    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
-      [self, channel = context.channel] in setPausing(false, channel)
-    }
-  }
-
-  /// Pauses or resumes accepting. SwiftNIO would retry a failed read at once, and for ever; it forgets the socket only
-  /// while automatic reading is off.
-  private func setPausing(_ pauses: Bool, _ channel: any Channel) {
-    isPausing = pauses
-    try? channel.syncOptions?.setOption(.autoRead, value: !pauses)
-  }
-
-  func read(context: ChannelHandlerContext) { if !isPausing { context.read() } }
 }
