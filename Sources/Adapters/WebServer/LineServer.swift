@@ -20,7 +20,7 @@ package final class LineServer: Sendable {
   private let pool: NIOThreadPool
   private let arrivals: AsyncStream<LineConnection>
   private let arrive: AsyncStream<LineConnection>.Continuation
-  private let seats = Seats()
+  private let seats = LineSeats()
 
   /// - Parameter addresses: those of this machine to listen on; none means all.
   package init(addresses: [String] = [], limits: LineServerLimits = LineServerLimits()) {
@@ -156,24 +156,26 @@ package final class LineListener: Sendable {
   package func close() { for channel in channels { channel.close(promise: nil) } }
 }
 
-/// Counts the connections, of all clients and of each address.
-private final class Seats: Sendable {
+/// Counts the connections, of all clients and of each host.
+final class LineSeats: Sendable {
   private let taken = Mutex<[String: Int]>([:])
 
   func take(_ address: String) -> Bool {
-    taken.withLock { taken in
+    let network = WebFigures.network(of: address)
+    return taken.withLock { taken in
       guard taken.values.reduce(0, +) < LineServerLimits.connections,
-        taken[address, default: 0] < LineServerLimits.connectionsOfOneAddress
+        taken[network, default: 0] < LineServerLimits.connectionsOfOneAddress
       else { return false }
-      taken[address, default: 0] += 1
+      taken[network, default: 0] += 1
       return true
     }
   }
 
   func leave(_ address: String) {
+    let network = WebFigures.network(of: address)
     taken.withLock { taken in
-      let rest = taken[address, default: 1] - 1
-      taken[address] = rest > 0 ? rest : nil
+      let rest = taken[network, default: 1] - 1
+      taken[network] = rest > 0 ? rest : nil
     }
   }
 }
