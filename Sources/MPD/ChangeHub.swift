@@ -209,7 +209,9 @@ extension HouseState {
     }
     if one.volume != other.volume || one.muted != other.muted { changed.insert(.mixer) }
     if one.roomIds != other.roomIds { changed.formUnion([.output, .mixer]) }
-    if one.repeat != other.repeat { changed.insert(.options) }
+    if one.repeat != other.repeat || one.queue.isShuffled != other.queue.isShuffled {
+      changed.insert(.options)
+    }
     return changed
   }
 }

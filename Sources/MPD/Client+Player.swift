@@ -21,7 +21,7 @@ extension Client {
     let queue = try await queue(of: group, state)
     if !group.roomIds.isEmpty { reply.pair("volume", Int(group.volume.rounded())) }
     reply.pair("repeat", group.repeat == .off ? 0 : 1)
-    reply.pair("random", 0)
+    reply.pair("random", group.queue.isShuffled ? 1 : 0)
     reply.pair("single", group.repeat == .one ? 1 : 0)
     reply.pair("consume", 0)
     reply.pair("partition", await household.hub.book.group(group.id)?.slug ?? "default")
@@ -244,9 +244,11 @@ extension Client {
     try await change(Order.GroupChange(repeat: .one))
   }
 
-  /// A household has no random order: its queue is shuffled, once.
+  /// A household shuffles its queue instead of choosing at random, and can bring back the order before.
   func setRandom(_ text: String) async throws {
-    guard try Argument.flag(text) else { return }
-    try await edit(.shuffle, try await group().group)
+    let isWanted = try Argument.flag(text)
+    let group = try await group().group
+    guard group.queue.isShuffled != isWanted else { return }
+    try await edit(isWanted ? .shuffle : .unshuffle, group)
   }
 }

@@ -71,7 +71,8 @@ import WebTestSupport
       let client = try await host.connect()
       _ = await client.ask("add Jazz")
       for line in [
-        "setvol 40", "volume -5", "repeat 1", "single 1", "random 1", "play 1", "seek 0 5.5",
+        "setvol 40", "volume -5", "repeat 1", "single 1", "random 1", "random 1", "play 1",
+        "seek 0 5.5",
         "move 0 1", "delete 0:2", "clear", "outputset 1 volume 30", "enableoutput 1",
         "disableoutput 1", "stop",
       ] {
@@ -82,7 +83,12 @@ import WebTestSupport
       let orders = await host.orders().dropFirst()
       #expect(orders.first == .change(group: "g1", volume))
       #expect(orders.contains(.change(group: "g1", .init(repeat: .all))))
-      #expect(orders.contains(.edit(group: "g1", .shuffle, expected: nil)))
+      let shuffle = Order.edit(group: "g1", .shuffle, expected: nil)
+      #expect(orders.count { $0 == shuffle } == 1)
+      #expect(await client.ask("status").contains("random: 1"))
+      #expect(await client.ask("random 0") == ["OK"])
+      #expect(await client.ask("status").contains("random: 0"))
+      #expect(await host.orders().last == .edit(group: "g1", .unshuffle, expected: nil))
       #expect(orders.contains(.seek(group: "g1", seconds: 5.5, isRelative: false)))
       #expect(orders.contains(.transport(group: "g1", .stop)) == true)
       let bath = String(repeating: "2", count: 32)

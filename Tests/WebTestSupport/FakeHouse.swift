@@ -15,6 +15,7 @@ package actor FakeHouse: HouseControl {
     var entries: [QueuePage.Entry] = []
     var index: Int?
     var cleared: [QueuePage.Entry]?
+    var isShuffled = false
   }
 
   private var groups: [HouseState.Group] = []
@@ -316,7 +317,9 @@ package actor FakeHouse: HouseControl {
     case .undo:
       guard let cleared = queue.cleared else { throw .unavailable("Nothing can be undone.") }
       (queue.entries, queue.cleared) = (cleared, nil)
-    case .shuffle, .unshuffle: queue.entries.reverse()
+    case .shuffle, .unshuffle:
+      queue.entries.reverse()
+      queue.isShuffled = edit == .shuffle
     case .remove(let ids):
       for id in ids { queue.entries.remove(at: try place(of: id, in: queue)) }
     case .move(let id, let place):
@@ -329,6 +332,7 @@ package actor FakeHouse: HouseControl {
     var answer = try self.edit(group: group) {
       $0.queue = .init(
         revision: queue.revision, count: queue.entries.count, index: queue.index, canUndo: nil)
+      $0.queue.isShuffled = queue.isShuffled
     }
     answer.queue = .init(revision: queue.revision, added: added)
     return answer
