@@ -91,9 +91,8 @@ package final class WebFigures: Sendable {
   /// Returns the key by which connections are counted: for IPv6 its network of 64 bits, all of whose addresses a host
   /// has.
   static func network(of address: String) -> String {
-    var bytes = in6_addr()
-    guard inet_pton(AF_INET6, address, &bytes) == 1 else { return address }
-    let all = withUnsafeBytes(of: &bytes) { Array($0) }
+    var all = [UInt8](repeating: 0, count: 16)
+    guard inet_pton(AF_INET6, address, &all) == 1 else { return address }
     let isMapped = all[0..<10].allSatisfy { $0 == 0 } && all[10] == 255 && all[11] == 255
     return (isMapped ? all[12...] : all[..<8]).map(String.init).joined(separator: ".")
   }
