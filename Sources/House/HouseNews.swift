@@ -34,7 +34,8 @@ package struct HouseNews: Sendable {
     let isSame = groups.isEmpty && rooms.isEmpty && removedGroups.isEmpty && removedRooms.isEmpty
     let server = state.server == before.server ? nil : state.server
     let alarms = state.alarms == before.alarms ? nil : state.alarms
-    if isSame, inputs == nil, alarms == nil, library == nil, server == nil {
+    let scenes = state.scenes == before.scenes ? nil : state.scenes
+    if isSame, inputs == nil, alarms == nil, scenes == nil, library == nil, server == nil {
       state.revision = revision
       return nil
     }
@@ -44,7 +45,8 @@ package struct HouseNews: Sendable {
     var change = HouseChange(
       revision: revision, nowMs: state.nowMs, groups: groups, rooms: rooms,
       removedGroups: removedGroups, removedRooms: removedRooms, library: library)
-    (change.inputs, change.alarms, change.server) = (inputs, alarms, server)
+    (change.inputs, change.alarms, change.scenes) = (inputs, alarms, scenes)
+    change.server = server
     return change
   }
 

@@ -45,7 +45,7 @@ package struct HouseRecord: Hashable, Sendable {
     package init(id: String, name: String) { (self.id, self.name) = (id, name) }
   }
 
-  /// The loudness of a room before an alarm, to which it is to be set afterwards.
+  /// How loud a room is to be as soon as it can be told.
   package struct Debt: Codable, Hashable, Sendable {
     package var id: String
     package var volume: Double?
@@ -64,6 +64,9 @@ package struct HouseRecord: Hashable, Sendable {
   package var debts: [Debt] = []
   package var rooms: [Room] = []
   package var night: NightHours?
+  package var scenes: [Scene] = []
+  /// The number of the newest scene.
+  package var lastScene = 0
   /// The number of the newest group.
   package var lastGroup = 0
 

@@ -15,6 +15,8 @@ package struct HouseState: Codable, Hashable, Sendable {
   package var inputs: [Input]
   /// In the order in which they were set.
   package var alarms: [Alarm]
+  /// In the order in which they were first saved.
+  package var scenes: [Scene] = []
   package var library: LibraryFigures
 
   package init(
@@ -285,6 +287,8 @@ package struct HouseChange: Codable, Hashable, Sendable {
   package var inputs: [HouseState.Input]?
   /// All of them, where one has changed.
   package var alarms: [HouseState.Alarm]?
+  /// All of them, where one has changed.
+  package var scenes: [Scene]?
   package var library: HouseState.LibraryFigures?
   /// Where something of it has changed.
   package var server: HouseState.Server?

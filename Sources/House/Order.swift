@@ -28,6 +28,17 @@ package enum Order: Codable, Hashable, Sendable {
   case endAlarm(String?, snoozes: Bool)
   /// Sets the hours in which rooms are quiet, or tells them.
   case night(Night)
+  case scene(SceneOrder)
+
+  package enum SceneOrder: Codable, Hashable, Sendable {
+    case show
+    /// The rooms of this group, each as loud as it is. A scene of that name is replaced.
+    case save(group: String, name: String)
+    /// The music of `group` moves to the rooms of the scene. Nil is the group that plays in one of them, or else the one
+    /// that was used last.
+    case recall(String, group: String?)
+    case remove(String)
+  }
 
   package enum Night: Codable, Hashable, Sendable {
     case show, off
@@ -149,6 +160,7 @@ extension Order {
     case .edit: true
     case .addAlarm, .changeAlarm, .removeAlarm: true
     case .night(let night): night != .show
+    case .scene(let order): order != .show
     case .transport, .seek, .set, .identify, .endAlarm: false
     }
   }
@@ -159,7 +171,7 @@ extension Order {
     case .edit: true
     case .change(_, let change): change.repeat != nil
     case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify,
-      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night:
+      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene:
       false
     }
   }
@@ -168,8 +180,8 @@ extension Order {
   package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
-    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night: true
-    case .change(_, let change): !change.rooms.isEmpty
+    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene: true
+    case .change(_, let change): !change.rooms.isEmpty || change.roomIds != nil
     case .transport, .seek, .edit: false
     }
   }
@@ -194,6 +206,7 @@ package struct Answer: Hashable, Sendable {
   package var group: HouseState.Group?
   package var room: HouseState.Room?
   package var alarm: HouseState.Alarm?
+  package var scene: Scene?
   package var queue: Queue?
   /// In a few words, for people; nil where nothing is to be said.
   package var said: String?

@@ -8,6 +8,7 @@ package protocol OrderNames {
   /// From 1.
   func entry(_ number: Int, in group: String) throws(Refusal) -> Int
   func input(_ entry: Order.NewEntry) throws(Refusal) -> Order.NewEntry
+  func scene(_ name: String) throws(Refusal) -> String
 }
 
 extension Order {
@@ -39,7 +40,21 @@ extension Order {
     case .changeAlarm(let id, let change):
       return .changeAlarm(id, try change.resolved(by: names))
     case .removeAlarm, .endAlarm, .night: return self
+    case .scene(let order): return .scene(try order.resolved(by: names))
     case .identify(let room): return .identify(room: try names.room(room, in: nil))
+    }
+  }
+}
+
+extension Order.SceneOrder {
+  fileprivate func resolved(by names: some OrderNames) throws(Refusal) -> Self {
+    switch self {
+    case .show: return self
+    case .save(let group, let name): return .save(group: try names.group(group), name: name)
+    case .recall(let scene, let group):
+      let group = try group.map { name throws(Refusal) in try names.group(name) }
+      return .recall(try names.scene(scene), group: group)
+    case .remove(let scene): return .remove(try names.scene(scene))
     }
   }
 }

@@ -60,7 +60,7 @@ extension PlayerService: OrderNames {
       try group.check(change)
       return try group.set(change, at: HostClock.now)
     case .createGroup, .deleteGroup, .merge, .identify, .addAlarm, .changeAlarm, .removeAlarm,
-      .endAlarm, .night:
+      .endAlarm, .night, .scene:
       throw Self.onlyHouse
     }
   }
@@ -105,6 +105,8 @@ extension PlayerService: OrderNames {
     guard case .input(let name) = LiveLocation(entry.location) else { return entry }
     throw .invalid("there is no file called \(name), and inputs play through: tutti serve")
   }
+
+  package func scene(_ name: String) throws(Refusal) -> String { throw Self.onlyHouse }
 }
 
 extension GroupDriver: GroupPlayer {}

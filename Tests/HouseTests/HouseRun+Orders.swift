@@ -305,7 +305,7 @@ extension Order {
     case .identify(let name): .identify(room: room(name))
     case .addAlarm(let change): .addAlarm(change.spoken(room))
     case .changeAlarm(let id, let change): .changeAlarm(id, change.spoken(room))
-    case .removeAlarm, .endAlarm, .night: self
+    case .removeAlarm, .endAlarm, .night, .scene: self
     }
   }
 }

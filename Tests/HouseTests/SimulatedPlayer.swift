@@ -49,8 +49,9 @@ final class SimulatedPlayer: GroupPlayer {
 
   func status() -> GroupStatus {
     var status = session.status(at: world.now)
-    status.rooms = rooms.map { world.shown($0, to: self) }
     if status.state == .starting, hasSounded { status.state = .playing }
+    let sounds = status.state == .playing
+    status.rooms = rooms.map { world.shown($0, to: self, sounds ? .playing : .idle) }
     return status
   }
 

@@ -32,6 +32,8 @@ final class SimulatedWorld: HousePlayers {
     var playsClips = true
     /// True until somebody has typed it.
     var needsPIN = false
+    /// True while it answers and does not sound.
+    var isPriming = false
     var settings = RoomSettings(
       volume: 500, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
 
@@ -287,6 +289,8 @@ final class SimulatedWorld: HousePlayers {
     }
   }
 
+  func prime(_ index: Int, _ isPriming: Bool) { receivers[index].isPriming = isPriming }
+
   func makeOlder(_ index: Int) { receivers[index].playsClips = false }
 
   func playsClips(_ receiver: String) -> Bool {
@@ -300,7 +304,7 @@ final class SimulatedWorld: HousePlayers {
 
   /// The entry that sounds in a room, in whatever group or alarm.
   func sounds(in receiver: Int) -> String? {
-    guard case .ours(let number) = receivers[receiver].holder,
+    guard case .ours(let number) = receivers[receiver].holder, !receivers[receiver].isPriming,
       let player = players.first(where: { $0.number == number }), player.isSounding
     else { return nil }
     return player.status().item?.item.location
@@ -310,7 +314,9 @@ final class SimulatedWorld: HousePlayers {
     players.contains { $0.group == group && receiver.holder == .ours($0.number) }
   }
 
-  func shown(_ room: SimulatedPlayer.Room, to player: SimulatedPlayer) -> GroupStatus.Room {
+  func shown(
+    _ room: SimulatedPlayer.Room, to player: SimulatedPlayer, _ state: RoomStatus.State
+  ) -> GroupStatus.Room {
     var shown = GroupStatus.Room(
       id: room.id, name: room.receiver, connection: .away(reason: "no answer"),
       trouble: .unreachable)
@@ -320,7 +326,8 @@ final class SimulatedWorld: HousePlayers {
     if receiver.needsPIN {
       shown.trouble = .notPaired
     } else if receiver.holder == .ours(player.number) {
-      (shown.connection, shown.trouble) = (.connected(.made(holding: held)), nil)
+      let state = receiver.isPriming ? .priming : state
+      (shown.connection, shown.trouble) = (.connected(.made(state, holding: held)), nil)
       shown.settings = receiver.settings
     } else if receiver.holder == .stranger {
       shown.trouble = .taken(holder: "stranger")

@@ -25,6 +25,14 @@ import Testing
     #expect(try daemon.run("merge", "b", "--group", "a") == ["b joins a"])
     try daemon.wait { try $0.rooms("--group", "a") == ["a": "playing", "b": "playing"] }
     #expect(try daemon.run("identify", "b") == ["b shows itself"])
+    _ = try daemon.run("volume", "30", "--on", "a,b")
+    #expect(try daemon.run("scenes", "save", "Both", "--group", "a") == ["Both: a 30, b 30"])
+    #expect(try daemon.run("join", "--at", rooms[1].address, "--instead") == ["in b"])
+    try daemon.wait { try $0.rooms("--group", "b") == ["b": "playing"] }
+    #expect(try daemon.run("scenes", "recall", "both") == ["Both: a 30, b 30"])
+    try daemon.wait { try $0.rooms("--group", "a") == ["a": "playing", "b": "playing"] }
+    #expect(try daemon.run("scenes", "remove", "Both") == ["Both: removed"])
+    #expect(try daemon.run("scenes") == ["there are no scenes"])
     _ = try daemon.run("add", "http://192.0.2.1/radio", "--at", "1")
     #expect(
       try daemon.run("save", "Mine") == [

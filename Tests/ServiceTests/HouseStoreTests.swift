@@ -45,6 +45,11 @@ import Testing
     (room.volumeLimit, room.isVolumeLimitFixed) = (60, true)
     record.night = NightHours(fromMinute: 1_320, toMinute: 420, volumeLimit: 25)
     record.rooms = [room, HouseRecord.Room(id: "b", name: "Bath")]
+    record.scenes = [
+      Scene(
+        id: "s3", name: "Dinner", rooms: [.init(id: "b", volume: 20), .init(id: "c", volume: nil)])
+    ]
+    record.lastScene = 4
     return record
   }
 
@@ -67,6 +72,30 @@ import Testing
     #expect((read.night == nil) == damage.contains("night"))
     let limits = read.rooms.map(\.volumeLimit)
     #expect(limits == (damage.contains("night") ? [60, nil] : [nil, nil]))
+  }
+
+  @Test(arguments: [
+    "UPDATE scenes SET record = json_set(record, '$.id', 's0')",
+    "UPDATE scenes SET record = json_set(record, '$.rooms[0].volume', -1)",
+    "UPDATE scenes SET record = json_set(record, '$.name', '')", "UPDATE scenes SET record = '{'",
+  ])
+  func `a scene that nobody can save is left out`(damage: String) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).execute(damage)
+    let read = try HouseStore(path: path).record
+    #expect(read.scenes.isEmpty && read.lastScene == 4)
+  }
+
+  @Test func `a file without scenes is read on`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute("DROP TABLE scenes; DROP TABLE last_scene")
+    try database.setVersion(7)
+    var old = Self.record
+    (old.scenes, old.lastScene) = ([], 0)
+    #expect(try HouseStore(path: path).record == old)
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
   }
 
   @Test func `a save is on the disk when it is done, whatever becomes of the power`() throws {

@@ -31,6 +31,7 @@ package actor FakeHouse: HouseControl {
   private var alarms = AlarmBook(
     restoring: [], lastNumber: 0, in: Greenwich(), lead: .zero, at: FakeHouse.noon)
   private var night: NightHours?
+  private var scenes: [Scene] = []
   /// The orders so far, in order.
   package private(set) var requests: [Order] = []
 
@@ -51,10 +52,12 @@ package actor FakeHouse: HouseControl {
     let elapsed = ContinuousClock.now - start
     var server = HouseState.Server(id: "5a", name: "study </script>", version: "1.0.0")
     server.night = night.map { .init($0, isNow: false) }
-    return HouseState(
+    var state = HouseState(
       revision: revision, nowMs: elapsed / .milliseconds(1), server: server, groups: groups,
       rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")], alarms: shownAlarms,
       library: .init(trackCount: 3, albumCount: 1))
+    state.scenes = scenes
+    return state
   }
 
   package func inputs() throws(Refusal) -> [HouseState.Input] {
@@ -170,6 +173,7 @@ package actor FakeHouse: HouseControl {
         self.night = nil
       }
       return Answer(revision: revision)
+    case .scene(let order): return try perform(order)
     case .removeAlarm(let id):
       try alarms.remove(id)
       return tell(alarm: id)
@@ -178,6 +182,34 @@ package actor FakeHouse: HouseControl {
       throw .unavailable("This alarm does not ring.")
     case .endAlarm(nil, snoozes: _): throw .unavailable("No alarm rings.")
     }
+  }
+
+  private func perform(_ order: Order.SceneOrder) throws(Refusal) -> Answer {
+    var answer = Answer(revision: revision)
+    switch order {
+    case .show: break
+    case .save(let group, let name):
+      let rooms = try groups[index(group: group)].roomIds
+      let scene = Scene(
+        id: "s\(scenes.count + 1)", name: name, rooms: rooms.map { .init(id: $0, volume: 50) })
+      scenes.append(scene)
+      answer.scene = scene
+    case .recall(let id, let group):
+      let scene = try scene(id)
+      guard let group = group ?? groups.first?.id else { throw .unavailable("Nothing plays.") }
+      return try setRooms(scene.rooms.map(\.id), of: group)
+    case .remove(let id):
+      _ = try scene(id)
+      scenes.removeAll { $0.id == id }
+    }
+    return answer
+  }
+
+  private func scene(_ id: String) throws(Refusal) -> Scene {
+    guard let scene = scenes.first(where: { $0.id == id }) else {
+      throw .noSuch("There is no scene \(id).")
+    }
+    return scene
   }
 
   private var shownAlarms: [HouseState.Alarm] {

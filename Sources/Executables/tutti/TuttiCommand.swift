@@ -34,7 +34,7 @@ struct TuttiCommand: ParsableCommand {
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self, UndoCommand.self, SleepCommand.self,
-      AlarmsCommand.self, NightCommand.self,
+      AlarmsCommand.self, NightCommand.self, ScenesCommand.self,
       SearchCommand.self, FavouritesCommand.self, RadioCommand.self, PlaylistsCommand.self,
       SaveCommand.self, MergeCommand.self,
       IdentifyCommand.self, SayCommand.self, AnnounceCommand.self, ServeCommand.self,

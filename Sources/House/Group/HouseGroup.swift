@@ -22,6 +22,7 @@ package final class HouseGroup {
   var visits: [String: InputVisit] = [:]
   /// The music that waits while an alarm has all rooms; nil if none does.
   var lent: Interruption?
+  var handOver: HandOver?
   /// Grows with every use: the group that was used last is meant where none is named.
   package var lastUse: UInt64 = 0
   /// Where it goes on while it plays nothing; nil is the first entry.
@@ -216,6 +217,7 @@ package final class HouseGroup {
   package func look(at now: LocalTime) { look(at: now, player.status) }
 
   func look(at now: LocalTime, _ status: GroupStatus) {
+    lookAtHandOver(at: now, status)
     let isResting = isResting(status)
     if let time = sleepTime, time <= now {
       sleepTime = nil
@@ -232,6 +234,6 @@ package final class HouseGroup {
   }
 
   package var nextDeadline: LocalTime? {
-    [sleepTime, absence.deadline].compactMap(\.self).min()
+    [sleepTime, absence.deadline, handOver?.deadline].compactMap(\.self).min()
   }
 }

@@ -150,6 +150,7 @@ extension HouseSession {
     for group in record.groups { groups[group.id]?.revert(to: group) }
     alarms.book.revert(to: record.alarms, at: now)
     night.hours = record.night
+    scenes.revert(to: record.scenes)
     lookAtNight()
     for room in Set((before.groups + plan.groups).flatMap(\.rooms)).sorted() {
       let (from, to) = (before.group(ofRoom: room)?.id, plan.group(ofRoom: room)?.id)
@@ -167,6 +168,7 @@ extension HouseSession {
     record.alarms = alarms.book.records
     record.night = night.hours
     record.lastAlarm = alarms.book.lastNumber
+    (record.scenes, record.lastScene) = (scenes.scenes, scenes.lastNumber)
     record.debts = alarms.debts.sorted { $0.key < $1.key }.map {
       .init(id: $0.key, volume: $0.value.volume, muted: $0.value.muted)
     }

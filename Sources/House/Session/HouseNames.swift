@@ -46,6 +46,14 @@ package struct HouseNames: OrderNames {
     return Order.NewEntry(input: found)
   }
 
+  package func scene(_ name: String) throws(Refusal) -> String {
+    let scenes = session.scenes.scenes
+    let found = scenes.first { $0.id == name || $0.name.lowercased() == name.lowercased() }
+    if let found { return found.id }
+    let names = scenes.isEmpty ? "" : ", but: " + scenes.map(\.name).joined(separator: ", ")
+    throw .noSuch("there is no scene called \(name)\(names)")
+  }
+
   /// True if somebody who writes this means the room: its name, with or without a part of its identity, or its address.
   package func isMeant(_ room: String, by text: String) -> Bool {
     room == text || session.name(ofRoom: room).lowercased() == text.lowercased()

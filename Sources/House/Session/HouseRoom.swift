@@ -93,6 +93,7 @@ extension HouseSession {
         group(ofRoom: room) != nil || rooms[room]?.visit != nil
         || rooms[room]?.sign != nil || announcements.contains { $0.visits(room) }
         || ring(in: room) != nil || alarms.left.contains(room)
+        || groups.values.contains { $0.isLeaving(room) }
       return isOurs ? .free : .taken(detail: nil, RoomReason(.busy))
     }
   }

@@ -81,8 +81,7 @@ extension HouseSession {
       ring.hasNews = false
       if ring.isOver(at: now) { giveBack(ring) }
     }
-    let isOwed = payDebts()
-    guard isChanged || isOwed else { return }
+    guard isChanged else { return }
     desk.hasNews = true
     saveEdits()
   }
@@ -166,6 +165,7 @@ extension HouseSession {
     let record = known.record(room)
     let address = Self.isAddress(room) ? try? RoomWish.address(room) : nil
     guard record != nil || address != nil else { return }
+    letGo(room)
     group(ofRoom: room)?.lend(room)
     rooms[room]?.visit?.leave(at: now)
     alarms.left.remove(room)
@@ -206,6 +206,9 @@ extension HouseSession {
       return rooms(of: id)
     case .order(.join(let id, let room, _)): return rooms(of: id) + [room]
     case .order(.merge(let id, let other)): return rooms(of: id) + rooms(of: other)
+    case .order(.change(let id, let change)): return rooms(of: id) + (change.roomIds ?? [])
+    case .order(.scene(.recall(let id, let group))):
+      return (try? scenes.scene(id).rooms.map(\.id)) ?? [] + (group.map(rooms(of:)) ?? [])
     case .play(let wish, _, let name):
       if let group = name.flatMap(find) ?? (wish.rooms.isEmpty ? meantGroup : nil) {
         return rooms(of: group.id) + wish.rooms
@@ -253,8 +256,8 @@ extension HouseSession {
 
   // MARK: - Volumes
 
-  /// Makes rooms as loud as they were, once their alarm is over and they are there. Returns true if one is.
-  private func payDebts() -> Bool {
+  /// Makes rooms as loud as they are to be, once no alarm rings there and they can be told.
+  func payDebts() {
     let before = alarms.debts
     for room in before.keys.sorted() where ring(in: room) == nil {
       guard let debt = before[room] else { continue }
@@ -265,7 +268,9 @@ extension HouseSession {
         _ = try? setNow(debt, of: room)
       }
     }
-    return alarms.debts != before
+    guard alarms.debts != before else { return }
+    desk.hasNews = true
+    saveEdits()
   }
 
   private func isSet(_ room: String, to change: RoomChange) -> Bool {
@@ -327,7 +332,7 @@ struct HouseAlarms {
   var rings: [String: AlarmRing] = [:]
   /// Players that were told to stop.
   var ending: [AlarmRing] = []
-  /// How loud rooms were, by their identities.
+  /// How loud rooms are to be as soon as they can be told, by their identities.
   var debts: [String: RoomChange] = [:]
   /// Rooms that may still ring for the process before this one: a visit, which they take for its sender's, ends that.
   var left: Set<String> = []

@@ -139,6 +139,7 @@ extension HouseSession {
       announcement.visit(free, by: player)
       var rooms: [String: RoomID] = [:]
       for room in free {
+        letGo(room)
         self.rooms[room]?.visit?.leave(at: now)
         if let record = known.record(room) {
           rooms[room] = player.addRoom(record, takesOver: false)

@@ -3,14 +3,11 @@ import Sender
 
 /// Makes, changes and ends groups, and sets rooms.
 extension HouseSession {
-  /// Longer than anybody calls a group.
-  private static let nameLimit = 100
-
   // MARK: - Groups
 
   func createGroup(_ rooms: [String], name: String?) throws(Refusal) -> String {
     for room in rooms { try check(room: room) }
-    let name = try checked(name)
+    let name = try name.flatMap { name throws(Refusal) in try HouseName.checked(name) }
     if name == nil, let id = plan.abandoned(by: rooms), let group = groups[id] {
       noteUse(of: group)
       carryOut(plan.setRooms(of: id, to: rooms))
@@ -78,22 +75,36 @@ extension HouseSession {
   func set(_ change: Order.GroupChange, of id: String) throws(Refusal) -> String {
     let group = try group(id)
     try group.check(change)
-    let name = try checked(change.name)
+    let name = try change.name.flatMap { name throws(Refusal) in try HouseName.checked(name) }
     for room in change.roomIds ?? [] { try check(room: room) }
     if !change.isEmpty { noteUse(of: group) }
     if change.name != nil { plan.rename(id, to: name) }
-    if let rooms = change.roomIds { carryOut(plan.setRooms(of: id, to: rooms)) }
-    return try group.set(change, at: now)
+    let moved = change.roomIds.map { move(group, to: $0) }
+    return [moved ?? "", try group.set(change, at: now)].filter { !$0.isEmpty }
+      .joined(separator: "\n")
   }
 
-  /// Nil for an empty one: then the group is called by its rooms.
-  private func checked(_ name: String?) throws(Refusal) -> String? {
-    guard let name else { return nil }
-    guard name.count <= Self.nameLimit, name.utf8.count <= 4 * Self.nameLimit else {
-      throw .invalid("a group's name has at most \(Self.nameLimit) characters")
+  /// It plays in these rooms and no others. Those that leave sound until one that comes does.
+  func move(_ group: HouseGroup, to rooms: [String]) -> String {
+    let moves = plan.setRooms(of: group.id, to: rooms)
+    let coming = moves.filter { $0.to == group.id }
+    let awaited = coming.map(\.room).filter(isThere)
+    if group.player.status.state == .playing, !awaited.isEmpty {
+      carryOut(coming)
+      let leaving = moves.filter { $0.from == group.id }.map(\.room)
+      group.handOver(from: leaving, to: awaited, at: now)
+    } else {
+      carryOut(moves)
     }
-    let shown = ItemMetadata.shown(FileName.shown(name))
-    return shown.allSatisfy(\.isWhitespace) ? nil : shown
+    return rooms.isEmpty
+      ? "no room is in this group" : "in " + rooms.map(name(ofRoom:)).joined(separator: ", ")
+  }
+
+  private func isThere(_ room: String) -> Bool {
+    switch state(ofRoom: room) {
+    case .free, .joining, .playing: true
+    case .away, .taken, .notPaired, .noDevice: false
+    }
   }
 
   // MARK: - Rooms

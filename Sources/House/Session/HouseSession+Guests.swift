@@ -53,6 +53,7 @@ extension HouseSession {
     guard let record = known.record(room), record.state != .away else {
       throw .unavailable("\(name) is switched off or out of reach; \(advice)")
     }
+    letGo(room)
     return record
   }
 

@@ -83,7 +83,9 @@ extension HouseSession {
     /// True if other music, or another place in it, may sound afterwards; false if only loudness and the like may change.
     package var movesMusic: Bool {
       switch self {
-      case .order(.set), .order(.change), .order(.identify), .announce: false
+      case .order(.change(_, let change)): change.roomIds != nil
+      case .order(.scene(.recall)): true
+      case .order(.set), .order(.identify), .order(.scene), .announce: false
       case .order(.addAlarm), .order(.changeAlarm), .order(.removeAlarm), .order(.endAlarm): false
       case .order(.night): false
       case .order, .play, .silence: true

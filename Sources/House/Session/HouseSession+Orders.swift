@@ -8,6 +8,7 @@ extension HouseSession {
     var group: String?
     var room: String?
     var alarm: String?
+    var scene: String?
     var queue: Answer.Queue?
     var said: String?
 
@@ -16,6 +17,7 @@ extension HouseSession {
       answer.group = state.groups.first { $0.id == group }
       answer.room = state.rooms.first { $0.id == room }
       answer.alarm = state.alarms.first { $0.id == alarm }
+      answer.scene = state.scenes.first { $0.id == scene }
       (answer.queue, answer.said) = (queue, said)
       return answer
     }
@@ -69,6 +71,7 @@ extension HouseSession {
     case .removeAlarm(let id): return try removeAlarm(id)
     case .endAlarm(let id, let snoozes): return try end(id, snoozes: snoozes)
     case .night(let night): return try carryOut(night)
+    case .scene(let order): return try carryOut(order)
     }
   }
 

@@ -93,10 +93,17 @@ extension HouseSession {
   /// Queues that are kept for rooms that have left them.
   package static let abandonedLimit = 8
 
+  /// A room that sounds only until another one does is wanted for something else.
+  func letGo(_ room: String) {
+    for group in groupsInOrder { group.letGo(room) }
+  }
+
   /// One that was never seen is awaited.
   func connect(_ room: String, in group: String, takes: Bool) {
     // An alarm gives it back when it is over.
     guard let group = groups[group], ring(in: room) == nil else { return }
+    group.keep(room)
+    letGo(room)
     let visit = rooms[room]?.visit
     visit?.leave(at: now)
     let takes = takes || visit != nil

@@ -14,7 +14,7 @@ extension HouseSession {
     server.diskProblem = disk.problem
     server.zoneOffsetS = alarms.book.zoneOffset
     server.night = night.shown
-    return HouseState(
+    var state = HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,
       groups: plan.groups.filter { !$0.isAbandoned }.compactMap { group in
         guard let status = statuses[group.id], let house = groups[group.id] else { return nil }
@@ -22,6 +22,8 @@ extension HouseSession {
       },
       rooms: rooms.sorted { ($0.name, $0.id) < ($1.name, $1.id) }, inputs: shownInputs,
       alarms: shownAlarms, library: library)
+    state.scenes = scenes.scenes
+    return state
   }
 
   package func page(of id: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {

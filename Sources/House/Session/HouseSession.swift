@@ -21,6 +21,7 @@ package final class HouseSession {
   var desk: NewsDesk
   var alarms: HouseAlarms
   var night: HouseNight
+  var scenes: SceneBook
   var resumption = Resumption.none
   private var comeback: Comeback
   /// In the order in which they were asked for.
@@ -54,6 +55,7 @@ package final class HouseSession {
     (disk, desk) = (HouseDisk(record, at: now), NewsDesk(at: now))
     alarms = HouseAlarms(record, configuration.wall, at: now)
     night = HouseNight(hours: record.night)
+    scenes = SceneBook(restoring: record.scenes, lastNumber: record.lastScene)
     plan = HousePlan(
       restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
     night.look(configuration.wall.zone, at: alarms.book.wall(now))
@@ -130,6 +132,7 @@ package final class HouseSession {
     lookAtGuests()
     lookAtAnnouncements()
     if nextLook <= now || alarms.isDue(at: now) { lookAtAlarms() }
+    payDebts()
     if nextLook <= now {
       (nextLook, desk.hasNews) = (now + Self.lookInterval, true)
       takeBackFreed()
@@ -166,6 +169,7 @@ package final class HouseSession {
   private func finish() -> Bool {
     guard !isOver else { return false }
     endResumption()
+    for group in groups.values { group.endHandOver() }
     save(makeRecord())
     endGuests()
     endAnnouncements()

@@ -34,11 +34,11 @@ extension HouseStore {
   }
 
   /// Nil where somebody else has written it.
-  private static func read<Value: Decodable>(_ type: Value.Type, _ text: String?) -> Value? {
+  static func read<Value: Decodable>(_ type: Value.Type, _ text: String?) -> Value? {
     text.flatMap { try? JSON.decode(type, from: Array($0.utf8)) }
   }
 
-  private static func text(_ value: some Encodable) -> SQLiteValue {
+  static func text(_ value: some Encodable) -> SQLiteValue {
     .text(String(decoding: (try? JSON.encode(value)) ?? [], as: UTF8.self))
   }
 

@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 7
+  private static let version = 8
 
   let database: Database
   /// The contents of the file.
@@ -41,6 +41,7 @@ package final class HouseStore {
       if version < 5 { try addAlarms() }
       if version < 6 { try addUndo() }
       if version < 7 { try addVolumes() }
+      if version < 8 { try addScenes() }
     }
     saved = try load(tell)
   }
@@ -78,7 +79,8 @@ package final class HouseStore {
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
-        """ + Self.alarmTables + Self.undoTables + Self.volumeTables)
+        """ + Self.alarmTables + Self.undoTables + Self.volumeTables
+          + Self.sceneTables)
       try database.setVersion(Self.version)
     }
   }
@@ -153,6 +155,14 @@ package final class HouseStore {
   private func addVolumes() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.volumeTables)
+      try database.setVersion(7)
+    }
+  }
+
+  /// For a file of version 7.
+  private func addScenes() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.sceneTables)
       try database.setVersion(Self.version)
     }
   }
@@ -199,6 +209,7 @@ package final class HouseStore {
     record.rooms = try loadRooms()
     try loadAlarms(into: &record, tell)
     try loadVolumes(into: &record)
+    try loadScenes(into: &record)
     return record
   }
 
@@ -266,6 +277,7 @@ package final class HouseStore {
     try write(record.rooms)
     try writeAlarms(record, before: saved)
     try writeVolumes(record, before: saved)
+    try writeScenes(record, before: saved)
   }
 
   private func write(

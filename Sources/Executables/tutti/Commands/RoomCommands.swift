@@ -11,12 +11,15 @@ struct JoinCommand: ParsableCommand {
       Examples:
         tutti join Bedroom
         tutti join --at 192.168.1.20:7770
+        tutti join Bath --instead
       """)
   @Argument(help: "Names of the rooms.", completion: RoomCompletion.kind)
   var rooms: [String] = []
   @Option(
     help: .init("The address of a receiver; can be given several times.", valueName: "host:port"))
   var at: [String] = []
+  @Flag(help: "The rooms before leave as soon as these sound: the music moves.")
+  var instead = false
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -30,11 +33,21 @@ struct JoinCommand: ParsableCommand {
         named: rooms.flatMap { RoomWish.names($0) })
       let addresses = try at.map(RoomWish.address)
       let ids = found.map(\.id) + addresses.map { RoomWish.text(host: $0, port: $1) }
-      for room in ids {
-        let order = Order.join(group: Order.meantGroup, room: room, takes: false)
+      for order in orders(ids) {
         try common.show(try client.ask(.order(order), rooms: found))
       }
     }
+  }
+}
+
+extension JoinCommand {
+  private func orders(_ rooms: [String]) -> [Order] {
+    guard instead else {
+      return rooms.map { .join(group: Order.meantGroup, room: $0, takes: false) }
+    }
+    var change = Order.GroupChange()
+    change.roomIds = rooms
+    return [.change(group: Order.meantGroup, change)]
   }
 }
 
