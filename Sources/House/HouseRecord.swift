@@ -67,6 +67,7 @@ package struct HouseRecord: Hashable, Sendable {
   package var scenes: [Scene] = []
   /// The number of the newest scene.
   package var lastScene = 0
+  package var setUp = SetUp()
   /// The number of the newest group.
   package var lastGroup = 0
 

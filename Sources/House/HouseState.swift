@@ -56,6 +56,10 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var zoneOffsetS: Int64 = 0
     /// Absent where there is none.
     package var night: Night?
+    /// The language in which pages write dates; absent is that of each browser.
+    package var dates: String?
+    /// The keys that the configuration names, so that pages do not offer to change them.
+    package var fixed: [String] = []
     package private(set) var settings = SettingRanges()
 
     package init(id: String, name: String, version: String) {
@@ -96,6 +100,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var revision: UInt64
     /// Its folders, by the names with which paths begin.
     package var folders: [String]
+    /// Those of them that are not there now: a disk that is not mounted. What was in them is kept.
+    package var awayFolders: [String] = []
 
     package init(
       trackCount: Int = 0, albumCount: Int = 0, scan: Scan? = nil, revision: UInt64 = 0,

@@ -40,6 +40,20 @@ package enum Order: Codable, Hashable, Sendable {
     case remove(String)
   }
 
+  /// Sets the household up.
+  case setUp(SetUp)
+
+  package enum SetUp: Codable, Hashable, Sendable {
+    /// A folder with music, by its whole path. It must lie where the configuration lets folders be chosen, which is
+    /// looked up before.
+    case addFolder(String)
+    case removeFolder(String)
+    /// Nil is the room's own name.
+    case nameRoom(String, String?)
+    /// The language of dates; nil is each browser's.
+    case dates(String?)
+  }
+
   package enum Night: Codable, Hashable, Sendable {
     case show, off
     case set(NightHours)
@@ -161,6 +175,7 @@ extension Order {
     case .addAlarm, .changeAlarm, .removeAlarm: true
     case .night(let night): night != .show
     case .scene(let order): order != .show
+    case .setUp: true
     case .transport, .seek, .set, .identify, .endAlarm: false
     }
   }
@@ -171,7 +186,7 @@ extension Order {
     case .edit: true
     case .change(_, let change): change.repeat != nil
     case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify,
-      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene:
+      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .setUp:
       false
     }
   }
@@ -180,7 +195,7 @@ extension Order {
   package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
-    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene: true
+    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .setUp: true
     case .change(_, let change): !change.rooms.isEmpty || change.roomIds != nil
     case .transport, .seek, .edit: false
     }

@@ -39,7 +39,9 @@ extension Order {
     case .addAlarm(let change): return .addAlarm(try change.resolved(by: names))
     case .changeAlarm(let id, let change):
       return .changeAlarm(id, try change.resolved(by: names))
-    case .removeAlarm, .endAlarm, .night: return self
+    case .setUp(.nameRoom(let room, let name)):
+      return .setUp(.nameRoom(try names.room(room, in: nil), name))
+    case .removeAlarm, .endAlarm, .night, .setUp: return self
     case .scene(let order): return .scene(try order.resolved(by: names))
     case .identify(let room): return .identify(room: try names.room(room, in: nil))
     }

@@ -25,7 +25,7 @@ final class LibraryFile: Sendable {
     case closed(LibraryReader)
   }
 
-  private let settings: LibraryScanner.Settings
+  private let settings: Mutex<LibraryScanner.Settings>
   private let changed: @Sendable (HouseState.LibraryFigures) -> Void
   private let report: @Sendable (String) -> Void
   private let state = Mutex(State.renewing)
@@ -37,7 +37,8 @@ final class LibraryFile: Sendable {
     changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
     report: @escaping @Sendable (String) -> Void
   ) throws {
-    (self.settings, self.changed, self.report) = (settings, changed, report)
+    self.settings = Mutex(settings)
+    (self.changed, self.report) = (changed, report)
     do {
       try open(number: 0)
     } catch let error as SQLiteError {
@@ -86,34 +87,58 @@ final class LibraryFile: Sendable {
     }
   }
 
+  /// Scans other folders from now on. The present scan ends; questions are answered all the time.
+  func set(_ folders: LibraryFolders) {
+    renewal.async { [self] in
+      settings.withLock { $0.folders = folders }
+      guard case .open(let parts) = state.withLock({ $0 }) else { return }
+      parts.scanner.close()
+      do {
+        try state.withLock { state in
+          let scanner = try scanner(number: parts.number)
+          state = .open(Parts(reader: parts.reader, scanner: scanner, number: parts.number))
+        }
+      } catch {
+        report("the library cannot be scanned: \(error)")
+      }
+    }
+  }
+
+  private func scanner(number: Int) throws -> LibraryScanner {
+    try LibraryScanner(
+      settings.withLock { $0 }, changed: changed, report: report,
+      damaged: { [weak self] error in self?.turnedOut(error, number: number) })
+  }
+
   // MARK: - Making it
 
   private func open(number: Int) throws {
-    let database = try Database(path: settings.database)
+    let path = settings.withLock { $0.database }
+    let database = try Database(path: path)
     guard try LibrarySchema.prepare(database) else {
       throw MediaLibrary.Failure(
-        description: "\(settings.database) is of a newer version of tutti; update tutti")
+        description: "\(path) is of a newer version of tutti; update tutti")
     }
     let damaged: @Sendable (SQLiteError) -> Void = { [weak self] error in
       self?.turnedOut(error, number: number)
     }
-    let reader = try LibraryReader(path: settings.database, damaged: damaged)
+    let reader = try LibraryReader(path: path, damaged: damaged)
     // A scanner that finds damage at once must find the others there.
     try state.withLock { state in
-      let scanner = try LibraryScanner(
-        settings, changed: changed, report: report, damaged: damaged)
+      let scanner = try scanner(number: number)
       state = .open(Parts(reader: reader, scanner: scanner, number: number))
     }
   }
 
   /// Nothing of the file may be open.
   private func renew(after error: SQLiteError, number: Int) throws {
-    let aside = try StoreFile.setAside(settings.database, because: error)
+    let path = settings.withLock { $0.database }
+    let aside = try StoreFile.setAside(path, because: error)
     let saved = UserLists(rescuedFrom: aside)
     var line = "\(error); it was set aside as \(aside), and the library is made anew by a scan"
     if !saved.isEmpty { line += "; \(saved.sentence) kept" }
     report(line)
-    let database = try Database(path: settings.database)
+    let database = try Database(path: path)
     guard try LibrarySchema.prepare(database) else { return }
     try saved.write(to: database)
     try open(number: number)

@@ -95,6 +95,22 @@ extension Artist {
 
 /// Answers what page, terminals and programs ask of the tables.
 enum LibraryQueries {
+  /// How many tracks are in each library folder, by its name.
+  static func trackCounts(
+    _ folders: LibraryFolders, _ database: Database
+  ) throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    let statement = try database.prepare(
+      """
+      SELECT count(*) FROM track t JOIN folder f ON f.id = t.folder
+      WHERE t.missing IS NULL AND (f.path = ?1 OR substr(f.path, 1, length(?1) + 1) = ?1 || '/')
+      """)
+    for root in folders.roots {
+      counts[root.name] = try statement.first([SQLiteValue(root.name)]) { $0.int(0) } ?? 0
+    }
+    return counts
+  }
+
   static func albums(_ query: AlbumQuery, _ database: Database) throws -> AlbumPage {
     var condition = "WHERE tracks > 0"
     var values: [SQLiteValue] = []

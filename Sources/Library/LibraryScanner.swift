@@ -11,7 +11,7 @@ import Synchronization
 /// request, and when something changes.
 final class LibraryScanner: Sendable {
   struct Settings: Sendable {
-    let folders: LibraryFolders
+    var folders: LibraryFolders
     let database: String
     let worker: [String]
     /// Time without changes, in milliseconds, after which a folder is read.
@@ -67,12 +67,15 @@ final class LibraryScanner: Sendable {
     watch.wake()
   }
 
+  /// A disk that answers no more is not waited for longer, in seconds.
+  private static let patience = 5.0
+
   /// Ends the present work at once, and waits for its end.
   func close() {
     isEnding.store(true, ordering: .relaxed)
     pool.end()
     watch.wake()
-    ended.wait()
+    _ = ended.wait(timeout: .now() + Self.patience)
   }
 
   private func run() {
@@ -117,7 +120,8 @@ private final class ScanLoop {
   private var lastScan: Int64 = 0
   private var isFull = false
   private var hasNetwork = false
-  private var isUnclear = false
+  /// Folders that were not there at the last scan of all.
+  private var unclear: [String] = []
   private var figures = HouseState.LibraryFigures()
   /// Starts above the revisions of earlier processes, so that a page that has seen one loads again.
   private var revision = UInt64(HostClock.now.nanoseconds / 1_000_000)
@@ -164,7 +168,7 @@ private final class ScanLoop {
   }
 
   private var now: Int64 { HostClock.now.nanoseconds / 1_000_000 }
-  private var needsTimer: Bool { hasNetwork || isFull || isUnclear }
+  private var needsTimer: Bool { hasNetwork || isFull || !unclear.isEmpty }
   private var isTimerOver: Bool { needsTimer && now >= lastScan + settings.period }
 
   /// Returns the time until the next scan, in milliseconds; negative if none is planned.
@@ -223,7 +227,7 @@ private final class ScanLoop {
     if what == nil {
       lastScan = now
       // A folder that is mounted later reports no change either.
-      isUnclear = !scan.unclear.isEmpty
+      unclear = scan.unclear
       hasNetwork = settings.folders.roots.contains {
         isNetworkFolder(FileName.bytes(of: $0.location))
       }
@@ -251,6 +255,7 @@ private final class ScanLoop {
       var fresh = try LibraryQueries.figures(database)
       (fresh.scan, fresh.revision) = (figures.scan, revision)
       fresh.folders = settings.folders.roots.map(\.name)
+      fresh.awayFolders = fresh.folders.filter(unclear.contains)
       figures = fresh
     } catch  where error.kind == .damaged {
       throw error

@@ -3,13 +3,14 @@ import LinuxIO
 import SQLiteStore
 import Sender
 package import Service
+import Synchronization
 
 /// The music in some folders, found by its tags: kept in a file, and kept up to date while others play. Every question
 /// is answered on a thread of the library's own.
 package final class MediaLibrary: LibraryControl {
   package struct Settings: Sendable {
-    /// As the user names them.
-    package var folders: [String]
+    /// As the configuration and the household name them.
+    package var folders: [HouseFolder]
     /// The file of the tables; its directory must exist.
     package var database: String
     /// A directory for pictures, which is made where there is none. May be emptied at any time.
@@ -20,6 +21,12 @@ package final class MediaLibrary: LibraryControl {
     package var quietTime: Int64 = 5_000
 
     package init(folders: [String], database: String, pictures: String, worker: [String]) {
+      self.init(
+        folders: folders.map { HouseFolder(path: $0, isFixed: true) }, database: database,
+        pictures: pictures, worker: worker)
+    }
+
+    package init(folders: [HouseFolder], database: String, pictures: String, worker: [String]) {
       (self.folders, self.database) = (folders, database)
       (self.pictures, self.worker) = (pictures, worker)
     }
@@ -30,7 +37,24 @@ package final class MediaLibrary: LibraryControl {
     package let description: String
   }
 
-  let folders: LibraryFolders
+  private struct State {
+    var chosen: [HouseFolder]
+    var folders: LibraryFolders
+    /// Names of folders that are not there.
+    var away: Set<String> = []
+  }
+
+  /// Shared with the scanner's thread.
+  private final class Shelf: Sendable {
+    let state: Mutex<State>
+
+    init(_ folders: [HouseFolder]) {
+      state = Mutex(State(chosen: folders, folders: LibraryFolders(folders.map(\.path))))
+    }
+  }
+
+  var folders: LibraryFolders { shared.state.withLock { $0.folders } }
+  private let shared: Shelf
   let file: LibraryFile
   let foreign: ForeignFiles
   private let shelf: PictureShelf
@@ -44,7 +68,8 @@ package final class MediaLibrary: LibraryControl {
     _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
     report: @escaping @Sendable (String) -> Void
   ) throws(Failure) {
-    folders = LibraryFolders(settings.folders)
+    let shared = Shelf(settings.folders)
+    self.shared = shared
     shelf = PictureShelf(
       folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
     foreign = ForeignFiles(shelf)
@@ -52,9 +77,13 @@ package final class MediaLibrary: LibraryControl {
       try StateFile.createDirectory(path: settings.pictures)
       file = try LibraryFile(
         .init(
-          folders: folders, database: settings.database, worker: settings.worker,
+          folders: shared.state.withLock { $0.folders }, database: settings.database,
+          worker: settings.worker,
           quietTime: settings.quietTime),
-        changed: changed, report: report)
+        changed: { figures in
+          shared.state.withLock { $0.away = Set(figures.awayFolders) }
+          changed(figures)
+        }, report: report)
     } catch let failure as Failure {
       throw failure
     } catch {
@@ -66,6 +95,27 @@ package final class MediaLibrary: LibraryControl {
   package func close() {
     file.close()
     shelf.close()
+  }
+
+  /// Reads these folders from now on. What was found in others is missing.
+  package func set(_ folders: [HouseFolder]) {
+    let paths = LibraryFolders(folders.map(\.path))
+    let isNew = shared.state.withLock { state in
+      defer { (state.chosen, state.folders) = (folders, paths) }
+      return state.folders.roots != paths.roots
+    }
+    if isNew { file.set(paths) }
+  }
+
+  package func libraryFolders() async throws(Refusal) -> [LibraryFolder] {
+    let (chosen, folders, away) = shared.state.withLock { ($0.chosen, $0.folders, $0.away) }
+    let counts = try await file.answer { try LibraryQueries.trackCounts(folders, $0) }
+    return folders.roots.map { root in
+      LibraryFolder(
+        name: FileName.shown(root.name), path: root.location,
+        isFixed: chosen.first { $0.path == root.location }?.isFixed ?? true,
+        isAway: away.contains(root.name), trackCount: counts[root.name] ?? 0)
+    }
   }
 
   // MARK: - Questions

@@ -38,12 +38,12 @@ extension WebAPI {
       let name = try fields.string("name", lengths: Radio.nameLengths)
       let uri = try fields.string("uri", lengths: Radio.uriLengths)
       try fields.end()
-      guard let name else { throw APIProblem.missing("name") }
       guard let uri else { throw APIProblem.missing("uri") }
       guard Radio.isAddress(uri) else {
         throw APIProblem.invalid("uri must be an address such as http://host/path.")
       }
-      return try json(await api.library.addRadio(name: name, uri: uri), status: 201)
+      return try json(
+        await api.house.addRadio(name: name, uri: uri, in: api.library), status: 201)
     },
     Route("DELETE", "\(library)/radios/{id}", .household) { api, call in
       try call.noFields()

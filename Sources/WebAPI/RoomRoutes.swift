@@ -13,7 +13,14 @@ extension WebAPI {
       change.channels = try fields.choice("channels", of: RoomChange.ChannelMap.names)
         .flatMap(RoomChange.ChannelMap.init(name:))
       change.volumeLimit = try fields.number("volumeLimit", in: RoomChange.volumeLimits)
+      let name = try fields.string("name", lengths: 0...64)
       try fields.end()
+      if let name {
+        try call.need(.household, to: "give rooms names")
+        let order = Order.SetUp.nameRoom(call["id"], name.isEmpty ? nil : name)
+        let answer = try await api.house.perform(.setUp(order))
+        if change.isEmpty, let room = answer.room { return try done(room, at: answer.revision) }
+      }
       if change.delayMs != nil || change.channels != nil || change.volumeLimit != nil {
         try call.need(.household, to: "change the settings of rooms")
       }

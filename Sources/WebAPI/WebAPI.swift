@@ -25,7 +25,8 @@ package struct WebAPI: Sendable {
   /// Tried in this order.
   static let routes =
     pageRoutes + browserRoutes + groupRoutes + queueRoutes + roomRoutes + announceRoutes
-    + alarmRoutes + nightRoutes + sceneRoutes + libraryRoutes + keepsakeRoutes + browsingRoutes
+    + alarmRoutes + nightRoutes + sceneRoutes + setUpRoutes + libraryRoutes + keepsakeRoutes
+    + browsingRoutes
     + fileRoutes
 
   /// Methods and patterns with the permission that each needs. Tests compare them with the API's

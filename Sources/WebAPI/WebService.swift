@@ -104,6 +104,7 @@ package struct NoLibrary: LibraryControl {
   package func entries(of item: LibraryItem) throws(Refusal) -> [Order.NewEntry] {
     throw none
   }
+  package func libraryFolders() throws(Refusal) -> [LibraryFolder] { [] }
   package func scan() throws(Refusal) { throw none }
   package func songs<Value: Sendable>(
     _ query: SongQuery, into start: Value,

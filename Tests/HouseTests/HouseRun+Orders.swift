@@ -305,7 +305,8 @@ extension Order {
     case .identify(let name): .identify(room: room(name))
     case .addAlarm(let change): .addAlarm(change.spoken(room))
     case .changeAlarm(let id, let change): .changeAlarm(id, change.spoken(room))
-    case .removeAlarm, .endAlarm, .night, .scene: self
+    case .setUp(.nameRoom(let id, let name)): .setUp(.nameRoom(room(id), name))
+    case .removeAlarm, .endAlarm, .night, .scene, .setUp: self
     }
   }
 }

@@ -122,6 +122,9 @@ final class SimulatedWorld: HousePlayers {
     wake()
   }
 
+  /// The library's folders, as the session told them last.
+  private(set) var folders: [HouseFolder] = []
+
   // MARK: - Requests
 
   func request(_ request: HouseSession.Request) -> RequestID {
@@ -207,6 +210,7 @@ final class SimulatedWorld: HousePlayers {
       disk.waiting = (number, record)
       write()
     case .changed: break
+    case .folders(let folders): self.folders = folders
     case .warning(let line): warnings.append(line)
     case .close(let player), .leave(let player): close(player)
     case .keepDeaths(let number): deaths = number

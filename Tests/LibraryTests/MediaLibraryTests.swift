@@ -246,3 +246,39 @@ import Testing
     #expect(try await library.albums(AlbumQuery(order: .title, limit: 5)).count == 0)
   }
 }
+
+/// Tests of folders that come and go while the library is open.
+@Suite struct LibraryFolderTests {
+  @Test func `folders are read and left at once, and one that is away says so`() async throws {
+    let bed = try LibraryBed()
+    try bed.write(TaggedFile("One"), to: "a/1.flac")
+    try bed.write(TaggedFile("Two"), to: "b/2.flac")
+    let (figures, continuation) = AsyncStream.makeStream(of: HouseState.LibraryFigures.self)
+    let library = try MediaLibrary(
+      .init(
+        folders: [String](), database: bed.temporary.file("whole.db"),
+        pictures: bed.temporary.file("pictures"), worker: LibraryBed.worker),
+      changed: { continuation.yield($0) }, report: { _ in })
+    defer { library.close() }
+    func wait(_ isThere: (HouseState.LibraryFigures) -> Bool) async {
+      for await figures in figures where figures.scan == nil && isThere(figures) { return }
+    }
+    await wait { $0.folders.isEmpty }
+    let a = HouseFolder(path: bed.path("a"), isFixed: false)
+    let b = HouseFolder(path: bed.path("b"), isFixed: true)
+    library.set([b, a])
+    await wait { $0.trackCount == 2 }
+    let both = try await library.libraryFolders()
+    #expect(both.map(\.path) == [b.path, a.path] && both.map(\.isFixed) == [true, false])
+    #expect(both.map(\.trackCount) == [1, 1] && both.allSatisfy { !$0.isAway })
+    let id = try #require(try await library.search("one", limit: 1).tracks.first?.id)
+    library.set([b])
+    await wait { $0.trackCount == 1 && $0.folders == ["b"] }
+    library.set([a, b])
+    await wait { $0.trackCount == 2 }
+    #expect(try await library.search("one", limit: 1).tracks.first?.id == id)
+    library.set([a, HouseFolder(path: bed.temporary.file("gone"), isFixed: false)])
+    await wait { $0.awayFolders == ["gone"] }
+    #expect(try await library.libraryFolders().map(\.isAway) == [false, true])
+  }
+}

@@ -27,6 +27,27 @@ import Testing
     }
   }
 
+  @Test func `the keys of the file are fixed, and most changes need a new process`() throws {
+    let read = try Self.read("library = /srv/a\nlibrary = /srv/b\nopen = no")
+    #expect(read.fixed == SetUp.Fixed(keys: ["library", "open"], folders: ["/srv/a", "/srv/b"]))
+    for text in ["", "library = /srv/c\nopen = yes", "folders-from = /data"] {
+      #expect(try Self.read(text).isFollowed(after: read), "\(text)")
+    }
+    for text in ["port = 80", "token = 12345678", "[input A]\nsource = alsa:hw:1"] {
+      #expect(try !Self.read("library = /srv/a\n" + text).isFollowed(after: read), "\(text)")
+    }
+  }
+
+  @Test func `folders are chosen from the usual places, or those of the file`() throws {
+    #expect(
+      try Self.read("").roots(music: "/home/ann/Music")
+        == ["/home/ann/Music", "/media", "/mnt", "/srv"])
+    #expect(try Self.read("").roots(music: nil) == ["/media", "/mnt", "/srv"])
+    let read = try Self.read("folders-from = /data/\nfolders-from = /nas")
+    #expect(read.roots(music: "/home/ann/Music") == ["/data", "/nas"])
+    #expect(throws: Refusal.self) { try Self.read("folders-from = data") }
+  }
+
   @Test func `each key is read`() throws {
     let read = try Self.read(
       """

@@ -26,6 +26,16 @@ import Testing
     return entry
   }
 
+  private static var setUp: SetUp {
+    var setUp = SetUp()
+    do throws(Refusal) {
+      try setUp.add(folder: "/srv/Müsik", .init())
+      try setUp.name(room: "a", "Küche")
+      try setUp.set(dates: "de-AT")
+    } catch { Issue.record("\(error)") }
+    return setUp
+  }
+
   private static var record: HouseRecord {
     var group = HouseRecord.Group(id: "g1", name: "Party")
     group.rooms = ["b", "a"]
@@ -44,6 +54,7 @@ import Testing
     (room.volume, room.muted, room.delayMs, room.channels) = (40.5, true, -3, "left")
     (room.volumeLimit, room.isVolumeLimitFixed) = (60, true)
     record.night = NightHours(fromMinute: 1_320, toMinute: 420, volumeLimit: 25)
+    record.setUp = setUp
     record.rooms = [room, HouseRecord.Room(id: "b", name: "Bath")]
     record.scenes = [
       Scene(
@@ -89,10 +100,38 @@ import Testing
   @Test func `a file without scenes is read on`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
-    try database.execute("DROP TABLE scenes; DROP TABLE last_scene")
+    try database.execute("DROP TABLE scenes; DROP TABLE last_scene; DROP TABLE set_up")
     try database.setVersion(7)
     var old = Self.record
     (old.scenes, old.lastScene) = ([], 0)
+    old.setUp = SetUp()
+    #expect(try HouseStore(path: path).record == old)
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  @Test(arguments: [
+    ("UPDATE set_up SET record = '{'", 0, 0),
+    ("UPDATE set_up SET record = json_set(record, '$.folders[0]', '/srv/../etc')", 0, 1),
+    ("UPDATE set_up SET record = json_set(record, '$.names[0].name', '')", 1, 0),
+  ])
+  func `what nobody can have chosen is left out`(
+    damage: String, folders: Int, names: Int
+  ) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).execute(damage)
+    let read = try HouseStore(path: path).record
+    #expect(read.setUp.folders.count == folders && read.setUp.names.count == names)
+    #expect(read.groups == Self.record.groups)
+  }
+
+  @Test func `a file of version 8 gets room for what is chosen`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute("DROP TABLE set_up")
+    try database.setVersion(8)
+    var old = Self.record
+    old.setUp = SetUp()
     #expect(try HouseStore(path: path).record == old)
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)

@@ -32,6 +32,7 @@ package actor FakeHouse: HouseControl {
     restoring: [], lastNumber: 0, in: Greenwich(), lead: .zero, at: FakeHouse.noon)
   private var night: NightHours?
   private var scenes: [Scene] = []
+  private var setUp = SetUp()
   /// The orders so far, in order.
   package private(set) var requests: [Order] = []
 
@@ -52,6 +53,7 @@ package actor FakeHouse: HouseControl {
     let elapsed = ContinuousClock.now - start
     var server = HouseState.Server(id: "5a", name: "study </script>", version: "1.0.0")
     server.night = night.map { .init($0, isNow: false) }
+    (server.dates, server.fixed) = (setUp.dates, ["library"])
     var state = HouseState(
       revision: revision, nowMs: elapsed / .milliseconds(1), server: server, groups: groups,
       rooms: rooms, inputs: [.init(name: "Turntable", kind: "card")], alarms: shownAlarms,
@@ -174,6 +176,7 @@ package actor FakeHouse: HouseControl {
       }
       return Answer(revision: revision)
     case .scene(let order): return try perform(order)
+    case .setUp(let order): return try setUp(order)
     case .removeAlarm(let id):
       try alarms.remove(id)
       return tell(alarm: id)
@@ -205,11 +208,41 @@ package actor FakeHouse: HouseControl {
     return answer
   }
 
+  private func setUp(_ order: Order.SetUp) throws(Refusal) -> Answer {
+    let fixed = SetUp.Fixed(keys: ["library"], folders: ["/srv/Music"])
+    var answer = Answer(revision: revision)
+    switch order {
+    case .addFolder(let path): try setUp.add(folder: path, fixed)
+    case .removeFolder(let path): try setUp.remove(folder: path, fixed)
+    case .dates(let language): try setUp.set(dates: language)
+    case .nameRoom(let id, let name):
+      let index = try index(room: id)
+      try setUp.name(room: id, name)
+      rooms[index].name = name ?? "Room"
+      tell(rooms: [rooms[index]])
+      answer = Answer(revision: revision)
+      answer.room = rooms[index]
+    }
+    return answer
+  }
+
   private func scene(_ id: String) throws(Refusal) -> Scene {
     guard let scene = scenes.first(where: { $0.id == id }) else {
       throw .noSuch("There is no scene \(id).")
     }
     return scene
+  }
+
+  package func stationName(_ uri: String) -> String? {
+    uri.hasSuffix("/named") ? "Radio Fake" : nil
+  }
+
+  package func folderChoices(in path: String?) throws(Refusal) -> FolderChoices {
+    switch path {
+    case nil: FolderChoices(path: nil, folders: [.init(name: "/srv", path: "/srv")])
+    case "/srv": FolderChoices(path: "/srv", folders: [.init(name: "Jazz", path: "/srv/Jazz")])
+    default: throw .noSuch("There is no such folder.")
+    }
   }
 
   private var shownAlarms: [HouseState.Alarm] {

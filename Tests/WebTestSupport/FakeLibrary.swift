@@ -202,6 +202,10 @@ package actor FakeLibrary: LibraryControl {
 
   package func scan() throws(Refusal) {}
 
+  package func libraryFolders() throws(Refusal) -> [LibraryFolder] {
+    [.init(name: "Music", path: "/srv/Music", isFixed: true, isAway: false, trackCount: 3)]
+  }
+
   package func artwork(_ hash: String, size: Int) throws(Refusal) -> ServableFile {
     if hash == "def456" { throw .notYet("The picture is being made.") }
     guard hash == "abc123" else { throw .noSuch("There is no such picture.") }

@@ -24,6 +24,12 @@ package struct IOError: Error, Hashable, Sendable, CustomStringConvertible {
   /// True if the system has run out of what the call asked for.
   package var isLimit: Bool { code == ENOSPC || code == EMFILE || code == ENFILE }
 
+  /// True if there is no such file or folder, or a link stands in its place.
+  package var isMissing: Bool { [ENOENT, ENOTDIR, ELOOP, EINVAL].contains(code) }
+
+  /// The system's words for it, without the object of the call.
+  package var reason: String { Self.reason(code) }
+
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 
   /// Passes on a result of the system shim, in which a negative number is an error's.

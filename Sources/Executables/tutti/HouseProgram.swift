@@ -3,6 +3,7 @@ import Clock
 import Driver
 import Glibc
 import House
+import Library
 import LinuxIO
 import Sender
 import Service
@@ -25,7 +26,11 @@ final class HouseProgram: LoopMember {
   /// Watches the state directory, where `tutti pair` adds rooms too; nil if it cannot be watched.
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
   private let pairings: NewestValueThread<Void>
+  private let file: ConfigurationWatch
+  /// What came of a change of the configuration's file, until the loop's thread takes it.
+  private let news: Inbox<ConfigurationWatch.News>
   private var end: LocalTime?
+  private var needsStart = false
 
   /// Set by tests, so that they need not wait for minutes.
   struct AlarmClock {
@@ -34,9 +39,15 @@ final class HouseProgram: LoopMember {
     var lead = Nanoseconds.seconds(600)
   }
 
+  /// The configuration's file.
+  struct File {
+    var places: [String]
+    var read: @Sendable () throws -> HouseConfiguration
+  }
+
   init(
     _ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice,
-    alarms: AlarmClock = AlarmClock()
+    alarms: AlarmClock = AlarmClock(), file: File
   ) throws {
     returnFreedMemory()
     try MediaWorkerCommand.start()
@@ -60,10 +71,13 @@ final class HouseProgram: LoopMember {
       encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
       inputs: configuration.inputs, voice: configuration.voice)
     (settings.wallOffset, settings.alarmLead) = (alarms.offset, alarms.lead)
+    let music = MusicFolder.own
+    (settings.fixed, settings.roots) = (configuration.fixed, configuration.roots(music: music))
     house = try House(host: host, settings: settings) { line in Self.say(line, to: log) }
     access = try PageAccess(configuration, state: state)
     surfaces = try HouseSurfaces(
-      configuration, id: host.senderID, state: state, house: house.client, access: access.house
+      configuration, id: host.senderID, state: state, house: house.client, access: access.house,
+      folders: house.folders
     ) { line in Self.say(line, to: log) }
     desk = TerminalDesk(
       house, access: access.house, pairing: surfaces.pairing, library: surfaces.library,
@@ -74,6 +88,12 @@ final class HouseProgram: LoopMember {
       { _ in if let paired = try? state.paired() { client.paired(paired) } }
     }
     folder = try? Self.watch(state.path, reactor)
+    let news = Inbox<ConfigurationWatch.News>(limit: 8, waker: reactor.waker)
+    self.news = news
+    self.file = try ConfigurationWatch(
+      configuration, files: file.places, reactor: reactor, read: file.read
+    ) { news.post($0) }
+    house.onFolders = { [surfaces] in surfaces.media?.set($0) }
     house.onWarning = { line in Self.say(line, to: log) }
     host.onWarning = house.onWarning
     house.onRooms = { [rooms] in rooms.post($0) }
@@ -90,7 +110,8 @@ final class HouseProgram: LoopMember {
     try reactor.watch(signals: [.interrupt, .terminate] + signals)
   }
 
-  func run() throws {
+  /// Returns true if a new process is to go on.
+  func run() throws -> Bool {
     house.start()
     Self.say("ready; play something with: tutti play FILE", to: log)
     showPage()
@@ -102,6 +123,7 @@ final class HouseProgram: LoopMember {
     _ = rooms.finish(within: 1000)
     log.finish(within: .milliseconds(300))
     terminal?.finish(within: .milliseconds(300))
+    return needsStart
   }
 
   private var isOver: Bool {
@@ -123,6 +145,7 @@ final class HouseProgram: LoopMember {
       if folder.watch.takeNames().contains(StateDirectory.pairedName) { pairings.post(()) }
       return true
     }
+    if file.handle(event) { return true }
     guard case .signal(let signal) = event else { return false }
     signal == .hangUp ? leave() : stop()
     return true
@@ -141,7 +164,25 @@ final class HouseProgram: LoopMember {
     house.leave()
   }
 
-  func turn() { desk.replyToAll() }
+  func turn() {
+    desk.replyToAll()
+    for news in news.take() { follow(news) }
+  }
+
+  private func follow(_ news: ConfigurationWatch.News) {
+    switch news {
+    case .followed(let configuration, let roots):
+      Self.say("the configuration has changed, and is followed", to: log)
+      access.house.configured(isOpen: configuration.open)
+      house.client.configured(configuration.fixed, roots: roots)
+    case .needsStart:
+      Self.say(
+        "the configuration has changed; the daemon begins anew, and the music goes on", to: log)
+      needsStart = true
+      leave()
+    case .wrong(let line): Self.say("\(line); all stays as it was", to: log)
+    }
+  }
 
   /// Answers calls on the group's socket. All of them are allowed except ending the program, which
   /// is left to its own user.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AvahiDiscovery
 import Driver
+import House
 import Library
 import LinuxIO
 import Pairing
@@ -29,9 +30,9 @@ final class HouseSurfaces {
 
   init(
     _ configuration: HouseConfiguration, id: Identifier, state: StateDirectory, house: HouseClient,
-    access: HouseAccess, report: @escaping @Sendable (String) -> Void
+    access: HouseAccess, folders: [HouseFolder], report: @escaping @Sendable (String) -> Void
   ) throws {
-    let opened = Self.library(configuration, state, house, report)
+    let opened = Self.library(folders, state, house, report)
     media = try? opened.get()
     library =
       switch opened {
@@ -92,14 +93,14 @@ final class HouseSurfaces {
 
   /// Opens the library. If that fails, reports it; music plays without a library.
   private static func library(
-    _ configuration: HouseConfiguration, _ state: StateDirectory, _ house: HouseClient,
+    _ folders: [HouseFolder], _ state: StateDirectory, _ house: HouseClient,
     _ report: @escaping @Sendable (String) -> Void
   ) -> Result<MediaLibrary, MediaLibrary.Failure> {
     Result { () throws(MediaLibrary.Failure) in
       do throws(MediaLibrary.Failure) {
         return try MediaLibrary(
           .init(
-            folders: configuration.library, database: state.path + "/library.db",
+            folders: folders, database: state.path + "/library.db",
             pictures: state.path + "/pictures", worker: ["/proc/self/exe", "library-worker"]),
           changed: { house.show($0) }, report: report)
       } catch {

@@ -151,6 +151,7 @@ extension HouseSession {
     alarms.book.revert(to: record.alarms, at: now)
     night.hours = record.night
     scenes.revert(to: record.scenes)
+    choose(record.setUp)
     lookAtNight()
     for room in Set((before.groups + plan.groups).flatMap(\.rooms)).sorted() {
       let (from, to) = (before.group(ofRoom: room)?.id, plan.group(ofRoom: room)?.id)
@@ -167,6 +168,7 @@ extension HouseSession {
     record.groups = plan.groups.compactMap { group in groups[group.id]?.record(as: group) }
     record.alarms = alarms.book.records
     record.night = night.hours
+    record.setUp = setUp.chosen
     record.lastAlarm = alarms.book.lastNumber
     (record.scenes, record.lastScene) = (scenes.scenes, scenes.lastNumber)
     record.debts = alarms.debts.sorted { $0.key < $1.key }.map {

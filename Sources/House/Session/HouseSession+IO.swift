@@ -87,7 +87,7 @@ extension HouseSession {
       case .order(.scene(.recall)): true
       case .order(.set), .order(.identify), .order(.scene), .announce: false
       case .order(.addAlarm), .order(.changeAlarm), .order(.removeAlarm), .order(.endAlarm): false
-      case .order(.night): false
+      case .order(.night), .order(.setUp): false
       case .order, .play, .silence: true
       }
     }
@@ -122,6 +122,8 @@ extension HouseSession {
     /// Facts about files, by their places.
     case described([String: Order.NewEntry])
     case library(HouseState.LibraryFigures)
+    /// The keys that the configuration's file and the options name: at the start, and when they have changed.
+    case configured(SetUp.Fixed)
     /// The disk has the record of this number.
     case written(UInt64, HouseRecord)
     case notWritten(UInt64, Refusal)
@@ -148,6 +150,8 @@ extension HouseSession {
     case close(any GroupPlayer)
     /// Release the player without a word to its rooms.
     case leave(any GroupPlayer)
+    /// These are the library's folders now.
+    case folders([HouseFolder])
     /// Keep this number over the death of the process; see `Resumption`.
     case keepDeaths(Int)
   }

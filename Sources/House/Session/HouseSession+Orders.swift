@@ -72,6 +72,7 @@ extension HouseSession {
     case .endAlarm(let id, let snoozes): return try end(id, snoozes: snoozes)
     case .night(let night): return try carryOut(night)
     case .scene(let order): return try carryOut(order)
+    case .setUp(let order): return try carryOut(order)
     }
   }
 

@@ -10,7 +10,12 @@ extension HouseSession {
       + plan.groups.flatMap(\.rooms).filter { !known.ids.contains($0) }
   }
 
+  /// As the household calls it, else as it calls itself.
   package func name(ofRoom room: String) -> String {
+    setUp.chosen.name(ofRoom: room) ?? ownName(ofRoom: room)
+  }
+
+  func ownName(ofRoom room: String) -> String {
     // A room that was added by its address says its name when it is reached.
     let group = group(ofRoom: room)
     let own = group?.rooms[room].flatMap { group?.player.port.session.name(of: $0.number) }

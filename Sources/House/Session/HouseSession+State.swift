@@ -14,6 +14,7 @@ extension HouseSession {
     server.diskProblem = disk.problem
     server.zoneOffsetS = alarms.book.zoneOffset
     server.night = night.shown
+    (server.dates, server.fixed) = (setUp.chosen.dates, setUp.fixed.keys)
     var state = HouseState(
       revision: 0, nowMs: Self.milliseconds(now), server: server,
       groups: plan.groups.filter { !$0.isAbandoned }.compactMap { group in
@@ -203,7 +204,7 @@ extension HouseSession {
       room.channels = "\(settings.channelMap)"
       room.volumeLimit = settings.volumeLimit.map { Double($0.volume) / 10 }
       room.isVolumeLimitFixed = settings.volumeLimit?.isFixed
-      var saved = HouseRecord.Room(id: room.id, name: room.name)
+      var saved = HouseRecord.Room(id: room.id, name: ownName(ofRoom: room.id))
       (saved.volume, saved.muted) = (room.volume, room.muted)
       (saved.delayMs, saved.channels) = (room.delayMs, room.channels)
       (saved.volumeLimit, saved.isVolumeLimitFixed) = (room.volumeLimit, room.isVolumeLimitFixed)

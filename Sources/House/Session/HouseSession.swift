@@ -22,6 +22,7 @@ package final class HouseSession {
   var alarms: HouseAlarms
   var night: HouseNight
   var scenes: SceneBook
+  var setUp: HouseSetUp
   var resumption = Resumption.none
   private var comeback: Comeback
   /// In the order in which they were asked for.
@@ -56,6 +57,7 @@ package final class HouseSession {
     alarms = HouseAlarms(record, configuration.wall, at: now)
     night = HouseNight(hours: record.night)
     scenes = SceneBook(restoring: record.scenes, lastNumber: record.lastScene)
+    setUp = HouseSetUp(chosen: record.setUp)
     plan = HousePlan(
       restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
     night.look(configuration.wall.zone, at: alarms.book.wall(now))
@@ -79,6 +81,7 @@ package final class HouseSession {
     case .library(let figures):
       desk.hasNews = desk.hasNews || figures != library
       library = figures
+    case .configured(let fixed): configured(fixed)
     case .written(let number, let record): wrote(number, record)
     case .notWritten(let number, let refusal): failedToWrite(number, refusal)
     case .stop: stop()

@@ -135,7 +135,11 @@ extension House {
     _ = try request.effects.applied(to: Effects())
     var request = request
     request.rooms = try request.rooms.map { name throws(Refusal) in
-      try host.directory.only(name).id
+      let given = session.roomIDs.filter {
+        session.name(ofRoom: $0).lowercased() == name.lowercased()
+      }
+      if given.count == 1 { return given[0] }
+      return try host.directory.only(name).id
     }
     request.rooms += try request.addresses.map(id(ofAddress:))
     return request

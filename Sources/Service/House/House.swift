@@ -26,6 +26,10 @@ package final class House: LoopMember {
     package var voice: [String]
     /// Added to the machine's clock on the wall, for tests.
     package var wallOffset = Nanoseconds.zero
+    /// The keys that the configuration names, and the folders with music.
+    package var fixed = SetUp.Fixed()
+    /// Folders from which more may be chosen.
+    package var roots: [String] = []
     /// Rooms that are free are filled so long before an alarm begins.
     package var alarmLead = Nanoseconds.seconds(600)
 
@@ -45,6 +49,8 @@ package final class House: LoopMember {
   package var onEvent: (String, GroupEvent.Change) -> Void = { _, _ in }
   /// Called when the receivers that are worth remembering have changed.
   package var onRooms: ([RoomRecord]) -> Void = { _ in }
+  /// Called with the library's folders: at the start, and when they have changed.
+  package var onFolders: ([HouseFolder]) -> Void = { _ in }
   package let host: GroupHost
   let settings: Settings
   let session: HouseSession
@@ -57,6 +63,9 @@ package final class House: LoopMember {
   private let streams: HouseStreams
   private var readers = HouseReaders()
   private var requests = OpenRequests()
+  private let browser: FolderBrowser
+  private let stations = StationNames()
+  private var looking = OpenLooks()
   private var remembered: [RoomRecord] = []
   private var nextWall = HostClock.now
   /// Players that were told to stop.
@@ -70,6 +79,7 @@ package final class House: LoopMember {
   ) throws(Refusal) {
     (self.host, self.settings) = (host, settings)
     workshop = ClipWorkshop(ClipMaker(voice: settings.voice))
+    browser = FolderBrowser(roots: settings.roots)
     starts = ResumeGuard(path: settings.path)
     inputs = LiveInputs(
       settings.inputs.map {
@@ -102,6 +112,7 @@ package final class House: LoopMember {
           alarmLead: settings.alarmLead)),
       restoring: record, knowing: KnownRooms(host.directory), players: players,
       after: LeftMusic(streams: streams.left, deaths: starts.deaths), at: HostClock.now)
+    session.handle(.configured(settings.fixed), at: HostClock.now)
     streams.claim(session.claims)
     host.outlivesGroups = true
     host.onDiscovery = { [unowned self] in discovered() }
@@ -112,7 +123,12 @@ package final class House: LoopMember {
     players.onEvent = { [unowned self] group, change in happened(change, to: group) }
   }
 
-  package var client: HouseClient { HouseClient(mailbox: mailbox, workshop: workshop) }
+  /// Those of the library.
+  package var folders: [HouseFolder] { session.folders }
+
+  package var client: HouseClient {
+    HouseClient(mailbox: mailbox, workshop: workshop, browser: browser, stations: stations)
+  }
 
   // MARK: - Running
 
@@ -165,6 +181,7 @@ package final class House: LoopMember {
     case .warning(let line): onWarning(line)
     case .close(let player): if let driver = player as? GroupDriver { ending.append(driver) }
     case .leave(let player): if let driver = player as? GroupDriver { leaving.append(driver) }
+    case .folders(let folders): onFolders(folders)
     case .keepDeaths(let deaths): starts.keep(deaths)
     }
   }
@@ -208,6 +225,7 @@ package final class House: LoopMember {
       onWarning("the disk is too slow: the last changes may be lost")
     }
     mailbox.close(in: self)
+    for answer in looking.takeAll() { answer(.failure(HouseClient.isOver)) }
     handle(.end)
     streams.endWaiting()
     for driver in ending + leaving { try driver.end() }
@@ -220,7 +238,27 @@ package final class House: LoopMember {
   // MARK: - Requests
 
   func perform(_ order: Order, _ answer: @escaping (Result<Answer, Refusal>) -> Void) {
-    perform(.order(order), answer)
+    guard case .setUp(.addFolder(let path)) = order else { return perform(.order(order), answer) }
+    // The disk may take its time.
+    let (browser, mailbox, number) = (browser, mailbox, looking.add(answer))
+    Task {
+      let result = await browser.found(path)
+      mailbox.post { house in house.looked(number, order, result) }
+    }
+  }
+
+  private func looked(_ number: UInt64, _ order: Order, _ result: Result<Void, Refusal>) {
+    guard let answer = looking.take(number) else { return }
+    switch result {
+    case .success: perform(.order(order), answer)
+    case .failure(let refusal): answer(.failure(refusal))
+    }
+  }
+
+  /// The configuration's file has changed.
+  func configured(_ fixed: SetUp.Fixed, roots: [String]) {
+    browser.set(roots: roots)
+    handle(.configured(fixed))
   }
 
   func perform(
@@ -289,6 +327,27 @@ extension HouseConfiguration.Input {
 
   private var kind: String {
     if case .card = source { "card" } else { "pipe" }
+  }
+}
+
+/// Orders that wait for a look at the disk.
+private struct OpenLooks {
+  typealias Reply = (Result<Answer, Refusal>) -> Void
+
+  private var answers: [UInt64: Reply] = [:]
+  private var count: UInt64 = 0
+
+  mutating func add(_ answer: @escaping Reply) -> UInt64 {
+    count += 1
+    answers[count] = answer
+    return count
+  }
+
+  mutating func take(_ number: UInt64) -> Reply? { answers.removeValue(forKey: number) }
+
+  mutating func takeAll() -> [Reply] {
+    defer { answers = [:] }
+    return answers.sorted { $0.key < $1.key }.map(\.value)
   }
 }
 

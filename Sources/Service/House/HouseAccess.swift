@@ -45,11 +45,12 @@ package final class HouseAccess: Sendable {
     var tokenAddresses: [String] = []
     var wrongTokens: [[UInt8]] = []
     var listeners: [@Sendable () -> Void] = []
+    var fixedOpen: Bool?
   }
 
   let means: Means
   /// The setting of the configuration, if there is one; then guests are as it says.
-  private let fixedOpen: Bool?
+  private var fixedOpen: Bool? { state.withLock { $0.fixedOpen } }
   package let token: String?
   let state: Mutex<State>
   /// All that is written is written here, one after the other.
@@ -64,11 +65,11 @@ package final class HouseAccess: Sendable {
     let before = record
     if record.pin == nil { record.pin = try Self.newPIN(means) }
     if record != before { try means.keep(record.text) }
-    (self.means, fixedOpen, self.token) = (means, isOpen, token)
+    (self.means, self.token) = (means, token)
     state = Mutex(
       State(
         record: record, pinGuesses: GuessLimit(wrong: record.wrongPINs),
-        tokenGuesses: GuessLimit(wrong: record.wrongTokens)))
+        tokenGuesses: GuessLimit(wrong: record.wrongTokens), fixedOpen: isOpen))
   }
 
   // MARK: - What holds
@@ -217,6 +218,12 @@ package final class HouseAccess: Sendable {
       }
       return pin
     }
+  }
+
+  /// The configuration's file has changed.
+  package func configured(isOpen: Bool?) {
+    state.withLock { $0.fixedOpen = isOpen }
+    tell()
   }
 
   package func setOpen(_ isOpen: Bool) async throws(Refusal) {

@@ -5,11 +5,13 @@ package import Pairing
 /// The household for other threads. Each request is carried out on the loop's thread, and answered when it is on the
 /// disk.
 package struct HouseClient: HouseControl, PairingHousehold {
-  private static let isOver = Refusal.unavailable("the daemon is ending; try again")
+  static let isOver = Refusal.unavailable("the daemon is ending; try again")
   private static let isBusy = Refusal.unavailable("too much is asked for at once; try again")
 
   let mailbox: Mailbox<House>
   let workshop: ClipWorkshop
+  let browser: FolderBrowser
+  let stations: StationNames
 
   package func state() async throws(Refusal) -> HouseState {
     try await ask { house, answer in answer(.success(house.publish())) }
@@ -38,6 +40,17 @@ package struct HouseClient: HouseControl, PairingHousehold {
           try house.session.page(of: group, offset: offset, limit: limit)
         })
     }
+  }
+
+  package func folderChoices(in path: String?) async throws(Refusal) -> FolderChoices {
+    try await browser.choices(in: path)
+  }
+
+  package func stationName(_ uri: String) async -> String? { await stations.name(of: uri) }
+
+  /// The configuration's file has changed.
+  package func configured(_ fixed: SetUp.Fixed, roots: [String]) {
+    mailbox.post { house in house.configured(fixed, roots: roots) }
   }
 
   package func inputs() async throws(Refusal) -> [HouseState.Input] {

@@ -8,6 +8,7 @@ package struct HouseConfiguration: Hashable, Sendable {
   package enum Key: String, CaseIterable, Sendable {
     case name, port, listen, token, open, hosts, library, resume, socket, voice, mpd
     case stateDirectory = "state-dir"
+    case foldersFrom = "folders-from"
   }
 
   /// Larger than anybody writes one, in bytes.
@@ -29,6 +30,10 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var hosts: [String] = []
   /// Folders with music.
   package var library: [String] = []
+  /// Folders from which the page and commands choose more of them; none is the usual ones.
+  package var foldersFrom: [String] = []
+  /// The keys that the file or an option has.
+  package var named: Set<Key> = []
   /// True if music that played when the daemon ended goes on when it starts.
   package var resume = true
   package var stateDirectory: String?
@@ -83,6 +88,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .listen: listen = []
     case .hosts: hosts = []
     case .library: library = []
+    case .foldersFrom: foldersFrom = []
     case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd: break
     }
   }
@@ -90,6 +96,7 @@ package struct HouseConfiguration: Hashable, Sendable {
   /// - Throws: a sentence that says what is allowed.
   package mutating func set(_ key: Key, to value: String) throws(Refusal) {
     guard !value.isEmpty else { throw .invalid("\(key.rawValue) has no value") }
+    named.insert(key)
     switch key {
     case .name:
       guard value.utf8.count <= 64 else { throw .invalid("name has at most 64 bytes") }
@@ -114,6 +121,11 @@ package struct HouseConfiguration: Hashable, Sendable {
         throw .invalid("library is the whole path of a folder, such as /srv/music")
       }
       library.append(value)
+    case .foldersFrom:
+      guard value.hasPrefix("/") else {
+        throw .invalid("folders-from is the whole path of a folder, such as /srv")
+      }
+      foldersFrom.append(value == "/" || !value.hasSuffix("/") ? value : String(value.dropLast()))
     case .resume:
       guard let resumes = ["yes": true, "no": false][value] else {
         throw .invalid("resume is yes or no")

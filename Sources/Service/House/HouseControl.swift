@@ -8,6 +8,10 @@ package protocol HouseControl: Sendable {
   /// machine, who may name files.
   func announce(_ request: AnnounceRequest, for asker: Asker?) async throws(Refusal) -> Answer
   func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
+  /// The folders in one from which the library's may be chosen; nil is the list of the roots.
+  func folderChoices(in path: String?) async throws(Refusal) -> FolderChoices
+  /// The name that a station gives itself; nil where it says none.
+  func stationName(_ uri: String) async -> String?
   /// With how loud they are now.
   func inputs() async throws(Refusal) -> [HouseState.Input]
   /// How far rooms were from the schedule in the last minutes.

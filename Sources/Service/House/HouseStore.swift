@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 8
+  private static let version = 9
 
   let database: Database
   /// The contents of the file.
@@ -42,6 +42,7 @@ package final class HouseStore {
       if version < 6 { try addUndo() }
       if version < 7 { try addVolumes() }
       if version < 8 { try addScenes() }
+      if version < 9 { try addSetUp() }
     }
     saved = try load(tell)
   }
@@ -79,8 +80,8 @@ package final class HouseStore {
         CREATE TABLE rooms (
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
-        """ + Self.alarmTables + Self.undoTables + Self.volumeTables
-          + Self.sceneTables)
+        """ + Self.alarmTables + Self.undoTables + Self.volumeTables + Self.sceneTables
+          + Self.setUpTables)
       try database.setVersion(Self.version)
     }
   }
@@ -163,6 +164,14 @@ package final class HouseStore {
   private func addScenes() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.sceneTables)
+      try database.setVersion(8)
+    }
+  }
+
+  /// For a file of version 8, which knew no folders and no names of rooms.
+  private func addSetUp() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.setUpTables)
       try database.setVersion(Self.version)
     }
   }
@@ -210,6 +219,7 @@ package final class HouseStore {
     try loadAlarms(into: &record, tell)
     try loadVolumes(into: &record)
     try loadScenes(into: &record)
+    record.setUp = try loadSetUp(tell)
     return record
   }
 
@@ -278,6 +288,7 @@ package final class HouseStore {
     try writeAlarms(record, before: saved)
     try writeVolumes(record, before: saved)
     try writeScenes(record, before: saved)
+    try write(record.setUp, before: saved.setUp)
   }
 
   private func write(

@@ -18,6 +18,8 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs
   func removePlaylist(_ id: String) async throws(Refusal)
   /// Returns the entries that an item stands for, in the order in which it plays.
   func entries(of item: LibraryItem) async throws(Refusal) -> [Order.NewEntry]
+  /// The folders that it reads.
+  func libraryFolders() async throws(Refusal) -> [LibraryFolder]
   /// Returns once it has begun.
   func scan() async throws(Refusal)
   /// A picture by its hash, no larger than `size` pixels each way.

@@ -49,6 +49,24 @@ package struct Artist: Codable, Hashable, Sendable {
   }
 }
 
+/// A folder that the library reads.
+package struct LibraryFolder: Codable, Hashable, Sendable {
+  /// Paths within the library begin with it.
+  package var name: String
+  /// On this machine.
+  package var path: String
+  /// True if the configuration names it.
+  package var isFixed: Bool
+  /// True if it is not there now, or empty: a disk that is not mounted. What was in it is kept.
+  package var isAway: Bool
+  package var trackCount: Int
+
+  package init(name: String, path: String, isFixed: Bool, isAway: Bool, trackCount: Int) {
+    (self.name, self.path, self.isFixed) = (name, path, isFixed)
+    (self.isAway, self.trackCount) = (isAway, trackCount)
+  }
+}
+
 package struct Radio: Codable, Hashable, Sendable {
   package var id: String
   package var name: String

@@ -49,7 +49,7 @@ package final class TerminalDesk {
       let (client, library) = (house.client, self.library)
       guard case .play(let thing, let isAdded) = request else {
         return late.answer(call, reply) { () throws(Refusal) in
-          .library(answer: try await library.answer(request))
+          .library(answer: try await client.answer(request, from: library))
         }
       }
       let group = try house.groupID(named: call.group)

@@ -5,18 +5,23 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   case favourites
   case radios
   case playlists
+  /// The folders that the library reads.
+  case folders
   /// Everything that the words find, a few of each kind.
   case search(text: String)
   /// Plays something in place of a group's queue, or adds it to the end.
   case play(thing: LibraryThing, isAdded: Bool)
   case favour(thing: LibraryThing, isFavourite: Bool)
-  case addRadio(name: String, uri: String)
+  /// Without a name the station is asked for its own.
+  case addRadio(name: String?, uri: String)
   /// Removes a station or a playlist.
   case forget(thing: LibraryThing)
 }
 
 package struct LibraryAnswer: Codable, Hashable, Sendable {
   package var things: [LibraryThing] = []
+  /// The answer to `folders`.
+  package var folders: [LibraryFolder]?
   /// A sentence about what was done.
   package var done: String?
 
@@ -29,12 +34,16 @@ extension LibraryControl {
   /// Things of each kind in the answer to a search.
   private static var searchLimit: Int { 10 }
 
-  /// Finds things, or changes what is kept of them; `play` needs a house.
+  /// Finds things, or changes what is kept of them; `play` and `addRadio` need a house.
   package func answer(_ request: LibraryRequest) async throws(Refusal) -> LibraryAnswer {
     switch request {
     case .favourites: return LibraryAnswer(things: try await favourites())
     case .radios: return LibraryAnswer(things: try await radios().map(\.thing))
     case .playlists: return LibraryAnswer(things: try await playlists().map(\.thing))
+    case .folders:
+      var answer = LibraryAnswer()
+      answer.folders = try await libraryFolders()
+      return answer
     case .search(let text):
       let result = try await search(String(text.prefix(200)), limit: Self.searchLimit)
       return LibraryAnswer(things: result.things)
@@ -43,10 +52,7 @@ extension LibraryControl {
       try await setFavourite(thing.kind, thing.id, to: isFavourite)
       let said = isFavourite ? "is a favourite" : "is no favourite any more"
       return LibraryAnswer(done: "\(thing.title) \(said)")
-    case .addRadio(let name, let uri):
-      let radio = try await addRadio(
-        name: try Radio.checked(name: name), uri: Radio.checked(uri: uri))
-      return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
+    case .addRadio: return LibraryAnswer()
     case .forget(let thing):
       switch thing.kind {
       case .radio: try await removeRadio(thing.id)
@@ -85,6 +91,17 @@ extension Radio {
 }
 
 extension HouseControl {
+  /// As the library's own answer, for what needs the house as well.
+  package func answer(
+    _ request: LibraryRequest, from library: any LibraryControl
+  ) async throws(Refusal) -> LibraryAnswer {
+    guard case .addRadio(let name, let uri) = request else {
+      return try await library.answer(request)
+    }
+    let radio = try await addRadio(name: name, uri: uri, in: library)
+    return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
+  }
+
   /// Plays or adds something, for somebody at a terminal of this machine.
   package func play(
     _ thing: LibraryThing, in group: String, isAdded: Bool, from library: any LibraryControl

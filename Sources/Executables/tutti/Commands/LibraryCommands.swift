@@ -64,7 +64,7 @@ struct RadioCommand: LibraryCommand {
   @OptionGroup var choice: LibraryChoice
   @Option(help: .init("Keep the station at this address.", valueName: "address"))
   var keep: String?
-  @Option(help: .init("What it is called (default: its address).", valueName: "name"))
+  @Option(help: .init("What it is called (default: as it calls itself).", valueName: "name"))
   var name: String?
   @Option(help: .init("Remove this number of the list.", valueName: "number"))
   var remove: Int?
@@ -83,7 +83,7 @@ struct RadioCommand: LibraryCommand {
         throw Failure(.usage, "--keep goes with --name only")
       }
     }
-    try tell(.addRadio(name: name ?? String(keep.prefix(Radio.nameLengths.upperBound)), uri: keep))
+    try tell(.addRadio(name: name, uri: keep))
   }
 }
 

@@ -61,6 +61,12 @@ struct ServeCommand: ParsableCommand {
   var library: [String] = []
   @Option(
     help: .init(
+      "A folder from which the page may choose more of them; can be given several times.",
+      valueName: "folder"),
+    completion: .directory)
+  var foldersFrom: [String] = []
+  @Option(
+    help: .init(
       "At the start, resume what played when the daemon ended: yes or no (default: yes).",
       valueName: "yes|no"
     ),
@@ -100,8 +106,19 @@ struct ServeCommand: ParsableCommand {
       let state = try StateDirectory(configuration.stateDirectory)
       try refuseSecond(of: state)
       let encoding = try EncoderChoice(codec: codec, bitrate: nil, packetLength: 20)
-      try HouseProgram(configuration, state: state, encoding: encoding, alarms: alarms).run()
+      if try run(configuration, state, encoding) { try ProcessImage.renew() }
     }
+  }
+
+  /// Returns true if the configuration has changed so that a new process must go on. All that the old one has open is closed
+  /// then.
+  private func run(
+    _ configuration: HouseConfiguration, _ state: StateDirectory, _ encoding: EncoderChoice
+  ) throws -> Bool {
+    let program = try HouseProgram(
+      configuration, state: state, encoding: encoding, alarms: alarms,
+      file: .init(places: ConfigurationFile.places(config), read: { try configured() }))
+    return try program.run()
   }
 
   /// In seconds, of at most a century.
@@ -130,6 +147,7 @@ struct ServeCommand: ParsableCommand {
       (.listen, [listen].compactMap { $0 }), (.token, [token].compactMap { $0 }),
       (.open, [open].compactMap { $0 }),
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
+      (.foldersFrom, foldersFrom.map(MediaPaths.absolute)),
       (.resume, [resume].compactMap { $0 }), (.voice, [voice].compactMap { $0 }),
       (.mpd, [mpd].compactMap { $0 }),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
@@ -152,6 +170,11 @@ struct ServeCommand: ParsableCommand {
 /// The daemon's configuration file.
 enum ConfigurationFile {
   private static let system = "/etc/tutti/tutti.conf"
+
+  /// Where it may be; the first that is there counts.
+  static func places(_ given: String?) -> [String] {
+    given.map { [MediaPaths.absolute($0)] } ?? [system, own]
+  }
 
   private static var own: String {
     (Environment["XDG_CONFIG_HOME"] ?? (Environment["HOME"] ?? "/root") + "/.config")

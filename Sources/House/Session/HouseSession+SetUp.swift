@@ -1,0 +1,63 @@
+/// Keeps what the household's people have chosen for it: folders with music, names of rooms, the language of dates.
+extension HouseSession {
+  /// What is chosen, and what the configuration decides.
+  struct HouseSetUp: Hashable {
+    var chosen: SetUp
+    var fixed = SetUp.Fixed()
+
+    var folders: [HouseFolder] {
+      fixed.folders.map { HouseFolder(path: $0, isFixed: true) }
+        + chosen.folders.map { HouseFolder(path: $0, isFixed: false) }
+    }
+  }
+
+  func carryOut(_ order: Order.SetUp) throws(Refusal) -> Done {
+    var chosen = setUp.chosen
+    var done = Done()
+    switch order {
+    case .addFolder(let path):
+      try chosen.add(folder: path, setUp.fixed)
+      done.said = "\(path) is in the library now"
+    case .removeFolder(let path):
+      try chosen.remove(folder: path, setUp.fixed)
+      done.said = "\(path) is out of the library; its files stay"
+    case .nameRoom(let room, let name):
+      try check(room: room)
+      let before = self.name(ofRoom: room)
+      if let name { try checkFree(name, for: room) }
+      try chosen.name(room: room, name)
+      done.room = room
+      done.said = "\(before) is called \(name ?? ownName(ofRoom: room)) now"
+    case .dates(let language):
+      try chosen.set(dates: language)
+      done.said =
+        language.map { "dates are written in \($0)" } ?? "dates are as each browser writes them"
+    }
+    choose(chosen)
+    return done
+  }
+
+  package var folders: [HouseFolder] { setUp.folders }
+
+  /// The configuration's file was read, at the start or after a change.
+  func configured(_ fixed: SetUp.Fixed) {
+    let before = setUp.folders
+    setUp.fixed = fixed
+    desk.hasNews = true
+    if setUp.folders != before { emit(.folders(setUp.folders)) }
+  }
+
+  func choose(_ chosen: SetUp) {
+    let before = setUp.folders
+    setUp.chosen = chosen
+    desk.hasNews = true
+    if setUp.folders != before { emit(.folders(setUp.folders)) }
+  }
+
+  /// Two rooms of the same name could not be told apart.
+  private func checkFree(_ name: String, for room: String) throws(Refusal) {
+    let wanted = name.lowercased()
+    guard !roomIDs.contains(where: { $0 != room && self.name(ofRoom: $0).lowercased() == wanted })
+    else { throw .invalid("another room is called \(name)") }
+  }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import Driver
+import FFmpegSource
+package import House
+import LinuxIO
+import Sender
+import Synchronization
+
+/// Asks stations what they are called.
+package final class StationNames: Sendable {
+  /// A station that has said nothing by then is called by its address, in seconds.
+  static let timeLimit = 6.0
+  /// Stations that are asked at a time.
+  static let limit = 4
+
+  private let asked = Mutex(0)
+
+  package init() {}
+
+  /// Nil where the station does not say it, or does not answer in time.
+  package func name(of uri: String) async -> String? {
+    let isFree = asked.withLock { asked in
+      guard asked < Self.limit else { return false }
+      asked += 1
+      return true
+    }
+    guard isFree else { return nil }
+    return await withCheckedContinuation { continuation in
+      let thread = try? RealtimeThread.start(name: "station", priority: nil) { [self] in
+        let name = Self.ask(uri)
+        asked.withLock { $0 -= 1 }
+        continuation.resume(returning: name)
+      }
+      guard let thread else {
+        asked.withLock { $0 -= 1 }
+        return continuation.resume(returning: nil)
+      }
+      thread.detach()
+    }
+  }
+
+  /// Opens the station's stream. Blocks.
+  private static func ask(_ uri: String) -> String? {
+    guard let interruption = try? ReadInterruption() else { return nil }
+    let end = DispatchWorkItem { interruption.interrupt() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit, execute: end)
+    defer { end.cancel() }
+    let opener = SourceOpener(interruption: interruption, report: { _ in })
+    let item = PlayItem(id: 0, location: uri, title: nil, reach: .network)
+    guard let said = try? opener.open(item).metadata.album else { return nil }
+    let name = ItemMetadata.shown(said).split(separator: " ").joined(separator: " ")
+    return Radio.nameLengths.contains(name.unicodeScalars.count) ? name : nil
+  }
+}
+
+extension HouseControl {
+  /// Keeps a station. Without a name it is called as it calls itself, else as its host.
+  package func addRadio(
+    name: String?, uri: String, in library: any LibraryControl
+  ) async throws(Refusal) -> Radio {
+    let uri = try Radio.checked(uri: uri)
+    if let name { return try await library.addRadio(name: try Radio.checked(name: name), uri: uri) }
+    let said = await stationName(uri)
+    let scheme = uri.place(of: "://")?.upperBound ?? uri.startIndex
+    let host = String(uri[scheme...].prefix { !"/?#".contains($0) }.prefix(100))
+    return try await library.addRadio(name: said ?? host, uri: uri)
+  }
+}
