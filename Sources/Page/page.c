@@ -45,9 +45,6 @@ static const unsigned char dom_js[] = {
 static const unsigned char drag_js[] = {
 #embed "web/drag.js"
 };
-static const unsigned char entries_js[] = {
-#embed "web/entries.js"
-};
 static const unsigned char events_js[] = {
 #embed "web/events.js"
 };
@@ -60,14 +57,11 @@ static const unsigned char icon_png[] = {
 static const unsigned char icon_svg[] = {
 #embed "web/icon.svg"
 };
-static const unsigned char keys_js[] = {
-#embed "web/keys.js"
+static const unsigned char kit_js[] = {
+#embed "web/kit.js"
 };
 static const unsigned char library_js[] = {
 #embed "web/library.js"
-};
-static const unsigned char lyrics_js[] = {
-#embed "web/lyrics.js"
 };
 static const unsigned char manifest_webmanifest[] = {
 #embed "web/manifest.webmanifest"
@@ -89,6 +83,9 @@ static const unsigned char room_js[] = {
 };
 static const unsigned char rooms_js[] = {
 #embed "web/rooms.js"
+};
+static const unsigned char setup_js[] = {
+#embed "web/setup.js"
 };
 static const unsigned char slider_js[] = {
 #embed "web/slider.js"
@@ -132,14 +129,12 @@ static const struct page_file files[] = {
     FILE_NAMED("devices.js", JS, devices_js),
     FILE_NAMED("dom.js", JS, dom_js),
     FILE_NAMED("drag.js", JS, drag_js),
-    FILE_NAMED("entries.js", JS, entries_js),
     FILE_NAMED("events.js", JS, events_js),
     FILE_NAMED("favourites.js", JS, favourites_js),
     FILE_NAMED("icon.png", PNG, icon_png),
     FILE_NAMED("icon.svg", SVG, icon_svg),
-    FILE_NAMED("keys.js", JS, keys_js),
+    FILE_NAMED("kit.js", JS, kit_js),
     FILE_NAMED("library.js", JS, library_js),
-    FILE_NAMED("lyrics.js", JS, lyrics_js),
     FILE_NAMED("manifest.webmanifest", MANIFEST, manifest_webmanifest),
     FILE_NAMED("now.js", JS, now_js),
     FILE_NAMED("overlay.js", JS, overlay_js),
@@ -147,6 +142,7 @@ static const struct page_file files[] = {
     FILE_NAMED("queue.js", JS, queue_js),
     FILE_NAMED("room.js", JS, room_js),
     FILE_NAMED("rooms.js", JS, rooms_js),
+    FILE_NAMED("setup.js", JS, setup_js),
     FILE_NAMED("slider.js", JS, slider_js),
     FILE_NAMED("sound.js", JS, sound_js),
     FILE_NAMED("sync.js", JS, sync_js),

@@ -1,5 +1,5 @@
 /// A text of the page as it is served: without indentation, empty lines, and lines that hold only a comment; a style sheet
-/// also without spaces beside its marks.
+/// also without spaces and ends of lines beside its marks.
 ///
 /// This is no parser. It relies on rules that a test checks in the files of `Sources/Page/web`: a comment that begins a line
 /// ends with it, no string goes over the end of a line, and no string of a style sheet has a mark and a space.
@@ -7,10 +7,11 @@ enum PageText {
   static func served(style bytes: [UInt8]) -> [UInt8] {
     let text = served(bytes)
     return text.indices.compactMap { index in
-      guard text[index] == space, index > 0, index + 1 < text.count else { return text[index] }
+      let isSpace = text[index] == space || text[index] == newline
+      guard isSpace, index > 0, index + 1 < text.count else { return text[index] }
       // A space before a colon has a meaning: it is between an element and one within it.
       let isIdle = "{};:,".utf8.contains(text[index - 1]) || "{}".utf8.contains(text[index + 1])
-      return isIdle ? nil : space
+      return isIdle ? nil : text[index]
     }
   }
 

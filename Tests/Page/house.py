@@ -57,8 +57,9 @@ class House:
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.favourites, self.plays = [], []
-        self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"]}
-        self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "settings": SETTINGS}
+        self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"], "awayFolders": ["more"]}
+        self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "fixed": ["library", "name"], "settings": SETTINGS}
+        self.fixed = {"music"}
         self.points, self.marks, self.noise, self.waiting = {}, [], {}, {}
         self.alarms = alarms.Alarms(self)
         self._furnish(scene)
@@ -66,7 +67,8 @@ class House:
 
     def _furnish(self, scene):
         if scene == "empty":
-            self.library = {"trackCount": 0, "albumCount": 0, "scan": None, "revision": 0, "folders": []}
+            self.library = {"trackCount": 0, "albumCount": 0, "scan": None, "revision": 0, "folders": [], "awayFolders": []}
+            self.fixed = set()
             self.inputs = []
             return
         for name, state, more, volume, *noise in ROOMS:

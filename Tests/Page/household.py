@@ -123,10 +123,11 @@ class Room:
 
 
 class Household:
-    """Use it in a `with`. Kitchen, Bathroom and Terrace belong to the daemon's user, Office to another one."""
+    """Use it in a `with`. Kitchen, Bathroom and Terrace belong to the daemon's user, Office to another one. A bare one is not set up:
+    its configuration names nothing, and its music lies in its user's music folder."""
 
-    def __init__(self, albums=(12, 30, 7, 22), rooms=("Kitchen", "Bathroom", "Terrace"), stranger="Office"):
-        self.albums, self.names, self.stranger = albums, rooms, stranger
+    def __init__(self, albums=(12, 30, 7, 22), rooms=("Kitchen", "Bathroom", "Terrace"), stranger="Office", isBare=False):
+        self.albums, self.names, self.stranger, self.isBare = albums, rooms, stranger, isBare
         self.port, self.daemon, self.rooms = 0, None, {}
 
     def __enter__(self):
@@ -146,15 +147,18 @@ class Household:
         self.avahi = Avahi(self.folder / "avahi")
         make_library(self.folder / "music", self.albums)
         (self.folder / "empty.conf").touch()
+        (self.folder / "ann/.config").mkdir()
+        (self.folder / "ann/.config/user-dirs.dirs").write_text(f'XDG_MUSIC_DIR="{self.folder}/music"\n')
         for name in self.names:
             self.rooms[name] = Room(self, name)
         if self.stranger:
-            self.rooms[self.stranger] = Room(self, self.stranger, user="bob", hasCard=False)
+            self.rooms[self.stranger] = Room(self, self.stranger, user="bob", hasCard=self.isBare)
         for room in self.rooms.values():
             room.start()
         self.start()
         self.wait(lambda state: {room["name"] for room in state["rooms"] if room["isPresent"]} >= set(self.rooms))
-        self.wait(lambda state: state["library"]["trackCount"] and not state["library"].get("scan"))
+        if not self.isBare:
+            self.wait(lambda state: state["library"]["trackCount"] and not state["library"].get("scan"))
 
     def __exit__(self, *_):
         for program in [self.daemon, *[room.program for room in self.rooms.values()]]:
@@ -165,13 +169,14 @@ class Household:
         self.place.cleanup()
 
     def environment(self, user):
-        return {**self.avahi.environment, "ALSA_CONFIG_PATH": str(self.folder / "plugin/asound.conf"), "XDG_RUNTIME_DIR": str(self.folder / user)}
+        return {**self.avahi.environment, "ALSA_CONFIG_PATH": str(self.folder / "plugin/asound.conf"), "XDG_RUNTIME_DIR": str(self.folder / user),
+                "HOME": str(self.folder / user)}
 
     # The daemon
 
     def start(self):
         self.daemon = Program([str(PROGRAMS / "tutti"), "serve", "--config", str(self.folder / "empty.conf"), "--name", "study",
-                               "--library", str(self.folder / "music"), "--listen", "127.0.0.1", "--port", str(self.port),
+                               *([] if self.isBare else ["--library", str(self.folder / "music")]), "--listen", "127.0.0.1", "--port", str(self.port),
                                "--state-dir", str(self.folder / "daemon")], self.environment("ann"))
         self.port = int(self.daemon.line(r"the page is http://.*:(\d+)")[1])
         self.address = f"http://127.0.0.1:{self.port}/"
@@ -179,6 +184,16 @@ class Household:
     def stop(self):
         """Kills the process, like a power cut."""
         self.daemon.kill()
+
+    def again(self):
+        """Takes the address of a daemon that has begun anew in the same process."""
+        def addresses():
+            return [found[1] for line in self.daemon.lines if line and (found := re.search(r"the page is http://.*:(\d+)", line))]
+        with self.daemon.news:
+            if not self.daemon.news.wait_for(lambda: len(addresses()) > 1, timeout=60):
+                raise RuntimeError(f"the daemon has not begun anew: {self.daemon.lines}")
+            self.port = int(addresses()[-1])
+        self.address = f"http://127.0.0.1:{self.port}/"
 
     def tutti(self, *command):
         """Runs a command in a terminal of the daemon's machine."""

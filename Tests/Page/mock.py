@@ -240,7 +240,7 @@ def _(house, query, body, key, entry):
 @route("PATCH", "/rooms/{key}")
 def _(house, query, body, key):
     room = house.rooms[known(house.rooms, key, "room")]
-    room.update({k: body[k] for k in ("volume", "volumeLimit", "muted", "delayMs", "channels") if k in body})
+    room.update({k: body[k] for k in ("volume", "volumeLimit", "muted", "delayMs", "channels", "name") if k in body})
     if room["volume"] is not None:
         room["volume"] = min(room["volume"], room["volumeLimit"])
     house.snapshots.pop(room["groupId"], None)
@@ -457,6 +457,48 @@ def _(house, query, body):
     return 200, {"path": path, "folders": folders, "tracks": found["tracks"]}
 
 
+@route("GET", "/folders")
+def _(house, query, body):
+    away = house.library.get("awayFolders", [])
+    return 200, {"folders": [{"name": name, "path": f"/srv/{name}", "isFixed": name in house.fixed, "isAway": name in away,
+                              "trackCount": house.library["trackCount"]} for name in house.library["folders"]]}
+
+
+@route("POST", "/folders")
+def _(house, query, body):
+    name = body["path"].rsplit("/", 1)[1]
+    house.library.update(folders=[*house.library["folders"], name])
+    house.renew_library()
+    return 204, None
+
+
+@route("DELETE", "/folders")
+def _(house, query, body):
+    name = query["path"].rsplit("/", 1)[1]
+    house.library.update(folders=[each for each in house.library["folders"] if each != name])
+    house.renew_library()
+    return 204, None
+
+
+@route("GET", "/folders/choices")
+def _(house, query, body):
+    path = query.get("path")
+    if not path:
+        return 200, {"folders": [{"name": path, "path": path} for path in ("/home/ann/Music", "/media", "/srv")], "isCut": False}
+    names = {"/srv": ["backup", "music", "pictures"], "/media": ["usb-disk with a very long name that goes on and on"]}.get(path, [])
+    parent = path.rsplit("/", 1)[0]
+    return 200, {"path": path, **({"parent": parent} if parent else {}), "isCut": path == "/srv",
+                 "folders": [{"name": name, "path": f"{path}/{name}"} for name in names]}
+
+
+@route("PATCH", "/settings")
+def _(house, query, body):
+    house.server.pop("dates", None)
+    house.server.update({"dates": body["dates"]} if body["dates"] else {})
+    house.announce(server=True)
+    return 204, None
+
+
 @route("GET", "/library/search")
 def _(house, query, body):
     found = catalogue.search(query["q"], int(query.get("limit", 20)))
@@ -470,7 +512,7 @@ def _(house, query, body):
 
 @route("POST", "/library/radios")
 def _(house, query, body):
-    radio = {"id": f"s{len(house.radios) + 10}", "name": body["name"], "uri": body["uri"], "artwork": None}
+    radio = {"id": f"s{len(house.radios) + 10}", "name": body.get("name", "Radio Somewhere"), "uri": body["uri"], "artwork": None}
     house.radios.append(radio)
     house.renew_library()
     return 201, radio
@@ -579,7 +621,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if body and self.headers.get_content_type() != "application/json":
             return self.problem(415, "Send the body as application/json.")
-        self.call(self.command, unquote(urlsplit(self.path).path[len(API):]), {}, json.loads(body or "{}"))
+        url = urlsplit(self.path)
+        self.call(self.command, unquote(url.path[len(API):]), {k: v[0] for k, v in parse_qs(url.query).items()}, json.loads(body or "{}"))
 
     do_PATCH = do_PUT = do_DELETE = do_POST
 

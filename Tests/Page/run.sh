@@ -25,5 +25,6 @@ python3 test_use.py
 python3 test_home.py
 python3 test_alarms.py
 python3 test_real.py
+python3 test_setup.py
 unshare -m -n python3 ../API/far.py
 unshare -m -n python3 test_access.py

@@ -638,7 +638,7 @@ class Empty(PageTest):
         page = self.open()
         expect(page.locator("#now")).to_contain_text("tutti-receiver --name Kitchen")
         page.goto(f"{self.server.address}#/library")
-        expect(page.locator("#library")).to_contain_text("tutti serve --library")
+        expect(page.locator("#library")).to_contain_text("Choose the folder that holds your music")
 
 
 class Silent(PageTest):

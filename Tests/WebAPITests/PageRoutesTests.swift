@@ -79,7 +79,8 @@ import WireProtocol
         if name.hasSuffix(".css") {
           let strings = code.flatMap { $0.matches(of: /"[^"]*"/).map(\.output) }
           #expect(strings.allSatisfy { !$0.contains(/[{};:,][ ]/) }, "\(name)")
-          #expect(served.map(Self.packed) == code.map(Self.packed), "\(name)")
+          let whole = Self.packed(code.joined(separator: "\n")[...])
+          #expect(Self.packed(served.joined(separator: "\n")[...]) == whole, "\(name)")
           #expect(served.joined().count < code.joined().count, "\(name)")
         } else {
           #expect(served.elementsEqual(code), "\(name)")
@@ -88,10 +89,10 @@ import WireProtocol
     }
   }
 
-  /// A line of a style sheet without the spaces that separate nothing: a mark ends a word and begins the next.
-  private static func packed(_ line: Substring) -> Substring {
-    line.replacing(/([{};:,])[ ]+/) { $0.output.1 }
-      .replacing(/[ ]+([{}])/) { $0.output.1 }
+  /// A style sheet without the spaces that separate nothing: a mark ends a word and begins the next.
+  private static func packed(_ text: Substring) -> Substring {
+    text.replacing(/([{};:,])[ \n]+/) { $0.output.1 }
+      .replacing(/[ \n]+([{}])/) { $0.output.1 }
   }
 
   @Test func `with a token nothing is told or done without it`() async throws {

@@ -1,10 +1,9 @@
 // Access to this page: PIN field, address of a QR code, and parts that guests do not see.
 
 import { request } from "./api.js"
-import { h } from "./dom.js"
+import { byId, h, on, root } from "./dom.js"
 import { ask, countDown } from "./overlay.js"
 
-const root = document.documentElement
 export const isGuest = () => root.dataset.asker === "guest"
 
 /** Returns `items`, or nothing for a guest, who may not do these things. */
@@ -42,10 +41,10 @@ export async function enter() {
 
 export function askForPIN(text = "") {
 	const problem = h("p.problem", { role: "alert" }, text)
-	const field = h("input.pin", { type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", "aria-label": "PIN of this household", autofocus: true })
+	const field = h("input.pin", { type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", called: "PIN of this household", autofocus: true })
 	const button = h("button.primary", { type: "submit" }, "Open")
 	const digits = () => field.value.replace(/\D/g, "").slice(0, 8)
-	field.addEventListener("input", () => {
+	on(field, "input", () => {
 		problem.textContent = ""
 		field.value = digits().replace(/^(\d{4})(?=\d)/, "$1 ")
 		if (digits().length === 8 && !button.disabled) form.requestSubmit()
@@ -67,9 +66,9 @@ export function askForPIN(text = "") {
 	const form = h("form.ask", { onsubmit }, field, problem, button)
 	const brand = document.querySelector(".brand svg").cloneNode(true)
 	const box = h("main.door", brand, h("h1", "PIN of this household"),
-		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, Devices, Add a phone."), form,
-		h("button.dim", { onclick: askForToken }, "Use a token instead"))
-	document.getElementById("app").replaceWith(box)
+		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, Settings, Devices, Add a phone."), form,
+		h("button.dim", askForToken, "Use a token instead"))
+	byId("app").replaceWith(box)
 	field.focus()
 }
 

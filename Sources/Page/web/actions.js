@@ -1,11 +1,11 @@
 // The actions of the page, for buttons in any view.
 
-import { act, newest, store } from "./api.js"
-import { clamp, h, icon, lines } from "./dom.js"
+import { act, newest, request, store } from "./api.js"
+import { clamp, h, icon, lines, remember, remembered } from "./dom.js"
 import { heartLine } from "./favourites.js"
-import { menu, settled, sheet, toast } from "./overlay.js"
+import { ask, menu, settled, sheet, toast, warn } from "./overlay.js"
 
-let chosenId = localStorage.getItem("tutti.group")
+let chosenId = remembered("group")
 
 /** The group that the page shows: the chosen one, else one that plays, else any. It stays chosen. */
 export function currentGroup() {
@@ -19,7 +19,7 @@ export function currentGroup() {
 
 export function chooseGroup(id) {
 	chosenId = id
-	localStorage.setItem("tutti.group", id)
+	remember("group", id)
 	store.changed()
 }
 
@@ -98,9 +98,9 @@ export const undo = async (group = currentGroup()) => (await order(group, "queue
 
 /** This browser remembers how a tap on something to play treats the queue: a way to enqueue, or "ask". */
 const ways = { nowAndKeep: ["play", "Play now, keep the queue"], now: ["play", "Play now, replace the queue"], ask: ["more", "Ask each time"] }
-const wayOfTaps = () => (localStorage.getItem("tutti.tap") in ways ? localStorage.getItem("tutti.tap") : "nowAndKeep")
+const wayOfTaps = () => (remembered("tap") in ways ? remembered("tap") : "nowAndKeep")
 export const chooseWay = (anchor) => menu(anchor, "A tap on a song", Object.entries(ways).map(([way, [symbol, text]]) =>
-	[symbol, text, () => localStorage.setItem("tutti.tap", way), way === wayOfTaps() && "on"]))
+	[symbol, text, () => remember("tap", way), way === wayOfTaps() && "on"]))
 
 /** Plays something as the choice for taps says. */
 export function play(items, name) {
@@ -112,7 +112,7 @@ export function play(items, name) {
 /** Puts items, or those that a function fetches, into the queue: "now" replaces it and plays, "nowAndKeep" plays before what is to come, "next" and "end" add. Asks for rooms if no group has any. */
 export function enqueue(wanted, where, name) {
 	const put = async (group) => {
-		const items = typeof wanted === "function" ? await wanted().catch((error) => toast(error.message, { isError: true })) : wanted
+		const items = typeof wanted === "function" ? await wanted().catch(warn) : wanted
 		if (!items) return
 		const plays = where in ways
 		const undoes = plays && group.queue.count
@@ -142,7 +142,7 @@ export function pick(room, below, onchange, checked) {
 }
 
 /** The rooms chosen last in this browser. */
-const usualRooms = () => JSON.parse(localStorage.getItem("tutti.rooms") ?? "[]")
+const usualRooms = () => JSON.parse(remembered("rooms") ?? "[]")
 
 /** Asks for rooms, makes a group of them or adds them to `into`, and passes the group to `then`. Offers other groups' rooms only if `withOthers`. */
 export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
@@ -151,14 +151,14 @@ export function chooseRooms(then, { title = "Where should it play?", button = "P
 	const use = async (roomIds) => {
 		const group = into ? (await patchGroup(into, { roomIds })) && store.group(into.id) : await newGroup(roomIds)
 		if (!group) return
-		localStorage.setItem("tutti.rooms", JSON.stringify(roomIds))
+		remember("rooms", JSON.stringify(roomIds))
 		then?.(group)
 	}
 	// With a single room there is nothing to ask.
 	if (then && rooms.length === 1) return use([rooms[0].id])
 	return sheet(title, (body, close) => {
 		const ticked = () => [...body.querySelectorAll("input:checked")].map((input) => input.value)
-		const submit = h("button.primary", { onclick: () => { close(); use(ticked()); } }, button)
+		const submit = h("button.primary", () => { close(); use(ticked()); }, button)
 		const usual = withOthers ? [] : usualRooms()
 		const look = () => (submit.disabled = !ticked().length)
 		body.append(...rooms.map((room) => pick(room, store.group(room.groupId)?.name, look, usual.includes(room.id))), submit)
@@ -173,6 +173,10 @@ export async function newGroup(roomIds) {
 	chooseGroup(group.id)
 	return group
 }
+
+/** Asks for a room's name in this household. */
+export const rename = ({ id, name }) => ask("Name of the room", { value: name, detail: "Without a name it is called as its receiver calls itself.", isEmptyFine: true },
+	(name) => request("PATCH", `/rooms/${id}`, { name }))
 
 const without = (group, room) => ["groups", group.id, { roomIds: group.roomIds.filter((id) => id !== room.id) }]
 

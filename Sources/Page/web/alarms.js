@@ -1,24 +1,22 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
-import { currentGroup, pick } from "./actions.js"
-import { forHousehold, isGuest } from "./access.js"
-import { act, get, store } from "./api.js"
-import { attribute, dotted, h, icon, keyed, label, lines, setText, span, textButton, whole } from "./dom.js"
-import { confirm, empty, lift, noRooms, sheet, toast } from "./overlay.js"
+import {
+	act, attribute, byId, confirm, currentGroup, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, pick, select, setText, sheet, span,
+	stateText, store, textButton, toast, whole,
+} from "./kit.js"
 import { stepper } from "./room.js"
 import { field } from "./sound.js"
-import { isOut, stateText } from "./truth.js"
 
-const view = document.getElementById("alarms")
-const rings = document.getElementById("rings")
+const view = byId("alarms")
+const rings = byId("rings")
 const days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 // Times are the household's, shown as the browser's language shows them: as if they were UTC.
 
 /** Returns a function that shows a day, numbered since 1970, and a minute of it. */
-const shown = (options) => (day, minute = 0) => new Intl.DateTimeFormat([], { timeZone: "UTC", ...options }).format((day * 1440 + minute) * 60000)
+const shown = (options) => (day, minute = 0) => new Intl.DateTimeFormat(language(), { timeZone: "UTC", ...options }).format((day * 1440 + minute) * 60000)
 const timeText = shown({ timeStyle: "short" })
-const relative = new Intl.RelativeTimeFormat([], { numeric: "auto" })
+const relative = () => new Intl.RelativeTimeFormat(language(), { numeric: "auto" })
 /** Day 4 was a Monday. */
 const dayName = (day, weekday = "short") => shown({ weekday })(4 + days.indexOf(day))
 const locale = new Intl.Locale(navigator.language)
@@ -44,7 +42,7 @@ function daysText(chosen) {
 function dayText({ nextAtS, time }) {
 	const day = Math.round((inHouse(nextAtS) - minuteOf(time)) / 1440)
 	const ahead = day - Math.floor(inHouse(now()) / 1440)
-	return ahead < 2 ? relative.format(ahead, "day") : shown(ahead < 7 ? { weekday: "long" } : { weekday: "long", day: "numeric", month: "long" })(day)
+	return ahead < 2 ? relative().format(ahead, "day") : shown(ahead < 7 ? { weekday: "long" } : { weekday: "long", day: "numeric", month: "long" })(day)
 }
 
 const until = ({ nextAtS }) => `in ${span(Math.max(1, nextAtS - now()))}`
@@ -79,7 +77,7 @@ const zone = h("p.dim")
 const nothing = h("div")
 const create = textButton("plus", "New alarm", () => edit())
 const night = lines()
-const nightLine = h("button.line", { onclick: () => editNight() }, icon("moon"), night.box)
+const nightLine = h("button.line", () => editNight(), icon("moon"), night.box)
 
 export function buildAlarms() {
 	view.append(h("header.view-head", h("h1", "Alarms"), ...forHousehold(create)), h("div.scroll", zone, list, nothing, ...forHousehold(nightLine)))
@@ -89,10 +87,10 @@ export function drawAlarms() {
 	const alarms = store.allAlarms()
 	const ringing = alarms.filter(({ state }) => state === "ringing")
 	const before = rings.childElementCount
-	keyed(rings, ringing, ({ id }) => id, ring, (card, alarm) => card.draw(alarm))
+	keyed(rings, ringing, ring)
 	if (before !== ringing.length) lift()
 	if (view.hidden) return
-	keyed(list, alarms, ({ id }) => id, card, (card, alarm) => card.draw(alarm))
+	keyed(list, alarms, card)
 	const isElsewhere = offsetS() !== ownOffsetS()
 	drawNight(store.server.night)
 	setText(zone, isElsewhere ? `Times are those of the house, where it is ${timeText(0, inHouse(now()))} now.` : "")
@@ -107,12 +105,11 @@ export function drawAlarms() {
 /** An alarm that rings: large buttons above the page, and above what is open. */
 function ring(alarm) {
 	const text = lines()
-	const later = h("button.soft", { onclick: () => snooze(alarm) })
-	const card = h("section.ring", { role: "alert" }, icon("alarm"), text.box, h("div.ring-acts", later, h("button.primary", { onclick: () => stop(alarm) }, "Stop")))
+	const later = h("button.soft", () => snooze(alarm))
+	const card = h("section.ring", { role: "alert" }, icon("alarm"), text.box, h("div.ring-acts", later, h("button.primary", () => stop(alarm), "Stop")))
 	card.draw = (now) => {
 		alarm = now
-		setText(text.top, dotted(clockOf(now), now.name))
-		setText(text.below, roomsText(now))
+		text.tell(dotted(clockOf(now), now.name), roomsText(now))
 		setText(later, `Snooze ${span(now.snoozeS)}`)
 	}
 	return card
@@ -120,37 +117,29 @@ function ring(alarm) {
 
 function card(alarm) {
 	const [time, text, next, trouble] = [h("strong.time"), lines("span"), h("p.next"), h("p.bad")]
-	const main = h(isGuest() ? "div.alarm-main" : "button.alarm-main", isGuest() ? {} : { onclick: () => edit(alarm) }, time, text.box)
+	const main = h(isGuest() ? "div.alarm-main" : "button.alarm-main", !isGuest() && (() => edit(alarm)), time, text.box)
 	const onchange = () => change(alarm, { isOn: power.checked }, { isOn: power.checked, state: power.checked ? "waiting" : "off", nextAtS: null })
 	const power = h("input", { type: "checkbox", role: "switch", onchange })
-	const act = h("button.soft", { onclick: () => (["ringing", "snoozed"].includes(alarm.state) ? stop(alarm) : change(alarm, { skipsNext: !alarm.skipsNext })) })
+	const act = h("button.soft", () => (["ringing", "snoozed"].includes(alarm.state) ? stop(alarm) : change(alarm, { skipsNext: !alarm.skipsNext })))
 	const card = h("section.card.alarm", h("div.group-head", main, ...forHousehold(h("label.switch", power, h("i")))), h("div.group-head", h("div.two", next, trouble), act))
 	card.draw = (now) => {
 		alarm = now
 		const isHeard = ["ringing", "snoozed"].includes(now.state)
 		setText(time, clockOf(now))
-		setText(text.top, dotted(now.name, daysText(now.days)))
-		setText(text.below, dotted(roomsText(now), musicText(now.music)))
+		text.tell(dotted(now.name, daysText(now.days)), dotted(roomsText(now), musicText(now.music)))
 		setText(next, nextText(now))
 		const room = silent(now)
 		setText(trouble, room ? `${room.name}: ${stateText(room)}` : "")
-		card.classList.toggle("set", now.isOn)
-		card.classList.toggle("current", now.state === "ringing")
+		mark(card, "set", now.isOn)
+		mark(card, "current", now.state === "ringing")
 		attribute(card, "aria-label", `Alarm ${clockOf(now)}`)
 		power.checked = now.isOn
 		attribute(power, "aria-label", `Alarm ${clockOf(now)} on`)
 		act.hidden = !isHeard && (isGuest() || !now.isOn || !now.days.length)
 		setText(act, isHeard ? "Stop" : now.skipsNext ? "Do not skip" : "Skip once")
-		act.classList.toggle("on", now.skipsNext && !isHeard)
+		mark(act, "on", now.skipsNext && !isHeard)
 	}
 	return card
-}
-
-/** A list of the system's own, in a row with its title. `options`: [value, text]. */
-function select(title, options, value) {
-	const box = h("select", options.map(([value, text]) => h("option", { value }, text)))
-	box.value = value
-	return { box, row: h("label.field.choose", h("h3", title), box) }
 }
 
 /** Seconds to choose from, with those that are set. */
@@ -178,10 +167,10 @@ function edit(alarm) {
 	const set = { name: "", time: "07:00", days: [], roomIds: currentGroup()?.roomIds ?? (usual.length === 1 ? [usual[0].id] : []), music: { kind: "tone" },
 		volume: 30, riseS: 0, lengthS: 1800, snoozeS: 540, ...alarm }
 	sheet(alarm ? "Alarm" : "New alarm", (body, close) => {
-		const time = h("input.at", { type: "time", value: set.time, required: true, "aria-label": "Time" })
-		const name = h("input", { value: set.name, placeholder: "Name", "aria-label": "Name", maxlength: 100, autocomplete: "off" })
-		const dayBoxes = h("div.days", { role: "group", "aria-label": "Days" }, week.map((day) => h("label",
-			h("input", { type: "checkbox", value: day, checked: set.days.includes(day), "aria-label": dayName(day, "long"), onchange: look }), h("span", dayName(day)))))
+		const time = h("input.at", { type: "time", value: set.time, required: true, called: "Time" })
+		const name = h("input", { value: set.name, placeholder: "Name", called: "Name", maxlength: 100, autocomplete: "off" })
+		const dayBoxes = h("div.days", { role: "group", called: "Days" }, week.map((day) => h("label",
+			h("input", { type: "checkbox", value: day, checked: set.days.includes(day), called: dayName(day, "long"), onchange: look }), h("span", dayName(day)))))
 		const dayHint = h("output")
 		const others = set.roomIds.filter((id) => !store.room(id)).map((id) => ({ id, name: nameOf(id) }))
 		const rooms = h("div", [...usual, ...others].map((room) => pick(room, room.state && isOut(room) ? stateText(room) : "", look, set.roomIds.includes(room.id))))
@@ -218,8 +207,7 @@ function edit(alarm) {
 const remove = (alarm) => confirm(`Delete the alarm at ${clockOf(alarm)}?`, `It rings in ${roomsText(alarm)} no more.`, "Delete it", () => act("DELETE", `/alarms/${alarm.id}`))
 
 function drawNight(hours) {
-	setText(night.top, hours ? `Quiet from ${clockOf({ time: hours.from })} to ${clockOf({ time: hours.to })}` : "Quiet nights")
-	setText(night.below, hours ? `Volume ${whole(hours.volumeLimit)} at most${hours.isNow ? ", now" : ""}` : "Off")
+	night.tell(hours ? `Quiet from ${clockOf({ time: hours.from })} to ${clockOf({ time: hours.to })}` : "Quiet nights", hours ? `Volume ${whole(hours.volumeLimit)} at most${hours.isNow ? ", now" : ""}` : "Off")
 }
 
 /** The hours in which no room is loud. */
@@ -231,12 +219,11 @@ function editNight() {
 			set.volumeLimit = value
 			limit.draw(value)
 		}, hint: "Louder rooms are turned down when night begins, and stay so until somebody turns them up. Alarms are as loud as they were set." })
-		const onsubmit = async (event) => {
-			event.preventDefault()
+		const save = async () => {
 			if (await act("PUT", "/night", { from: from.value, to: to.value, volumeLimit: Math.round(set.volumeLimit) })) close()
 		}
 		limit.draw(set.volumeLimit)
-		body.append(h("form.ask", { onsubmit }, h("label.field.choose", h("h3", "From"), from), h("label.field.choose", h("h3", "To"), to), limit.element,
-			store.server.night && textButton("trash", "No quiet nights", () => { close(); act("DELETE", "/night") }, ".line.danger"), h("div.foot", h("button.primary", { type: "submit" }, "Save"))))
+		body.append(form("Save", save, h("label.field.choose", h("h3", "From"), from), h("label.field.choose", h("h3", "To"), to), limit.element,
+			store.server.night && textButton("trash", "No quiet nights", () => { close(); act("DELETE", "/night") }, ".line.danger")))
 	})
 }

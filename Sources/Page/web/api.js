@@ -1,6 +1,6 @@
 // Requests to the server, the server's state, and the page's guesses until the server confirms them.
 
-import { toast } from "./overlay.js"
+import { warn } from "./overlay.js"
 
 /** Sends a request. Returns the answer's body and the revision that contains the change, or throws a sentence for people. */
 export async function request(method, path, body, { headers, signal } = {}) {
@@ -106,6 +106,9 @@ export const store = {
 	},
 }
 
+/** The language of dates: the household's, or the browser's. */
+export const language = () => store.server.dates || []
+
 /** Sends a change. Guesses, [kind, id, patch], show at once, until events contain the answer's revision or the server refuses. */
 export async function act(method, path, body, guesses = []) {
 	const held = guesses.map(([kind, id, patch]) => ({ kind, id, patch }))
@@ -121,7 +124,7 @@ export async function act(method, path, body, guesses = []) {
 		return data ?? {}
 	} catch (error) {
 		held.forEach((guess) => store.forget(guess))
-		toast(error.message, { isError: true })
+		warn(error)
 		return null
 	}
 }

@@ -1,30 +1,59 @@
 // Builds the page from its views, the address, the state that came with it, and the stream of changes.
 
-import { enter } from "./access.js"
+import {
+	attribute, bars, byId, chooseGroup, closeAll, cover, currentGroup, drawFavourites, enter, get, go, h, icon, isRunning, keyed, lines, louder, mark, mute, on, root, seekBy,
+	setCover, setText, sheet, skip, store, toggle,
+} from "./kit.js"
 import { buildAlarms, drawAlarms } from "./alarms.js"
-import { chooseGroup, currentGroup, isRunning } from "./actions.js"
-import { get, store } from "./api.js"
-import { attribute, bars, cover, h, icon, keyed, lines, setCover, setText } from "./dom.js"
 import { connect } from "./events.js"
-import { drawFavourites } from "./favourites.js"
-import { listenToKeys } from "./keys.js"
-import { buildLibrary, drawLibrary, openLibrary } from "./library.js"
+import { buildLibrary, drawLibrary, focusSearch, openLibrary } from "./library.js"
 import { buildNow, drawNow } from "./now.js"
-import { closeAll } from "./overlay.js"
 import { buildQueue, drawEntries, drawQueue } from "./queue.js"
 import { buildRooms, drawRooms } from "./rooms.js"
+import { needsSetUp } from "./setup.js"
 import { buildSync, drawSync, openSync, watchRooms } from "./sync.js"
 
-const root = document.documentElement
-const groups = document.getElementById("groups")
+const groups = byId("groups")
 const symbols = { now: "disc", queue: "queue", library: "library", rooms: "speaker", alarms: "alarm", sync: "wave" }
 const views = Object.keys(symbols)
 
+/** Keyboard shortcuts. */
+const keys = {
+	" ": ["Space", "Play or pause", () => toggle()],
+	ArrowLeft: ["←", "10 seconds back", () => seekBy(-10)],
+	ArrowRight: ["→", "10 seconds on", () => seekBy(10)],
+	ArrowUp: ["↑", "Louder", () => louder(2)],
+	ArrowDown: ["↓", "Quieter", () => louder(-2)],
+	n: ["N", "Next", () => skip("next")],
+	p: ["P", "Previous", () => skip("previous")],
+	m: ["M", "Mute", () => mute()],
+	"/": ["/", "Search the library", () => {
+		if (root.dataset.view !== "library") go("library")
+		requestAnimationFrame(focusSearch)
+	}],
+	"?": ["?", "This list", () => sheet("Keys", (body) => body.append(h("dl.keys",
+		Object.values(keys).flatMap(([key, text]) => [h("dt", h("kbd", key)), h("dd", text)]))))],
+}
+
+function listenToKeys() {
+	on(document, "keydown", (event) => {
+		const { target, key } = event
+		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || target.closest("dialog")) return
+		if (target.matches("textarea, input:not([type=range])")) return
+		// A focused button or link keeps its own key, and a slider its arrows.
+		if (key === " " ? target.closest("button, a") : key.startsWith("Arrow") && target.matches("input")) return
+		const found = keys[key.length === 1 ? key.toLowerCase() : key]
+		if (!found) return
+		event.preventDefault()
+		found[2]()
+	})
+}
+
 function show() {
 	const asked = location.hash.split("/")[1]
-	const view = views.includes(asked) ? asked : innerWidth >= 1100 ? "library" : "now"
+	const view = views.includes(asked) ? asked : innerWidth >= 1100 && !needsSetUp() ? "library" : "now"
 	root.dataset.view = view
-	for (const name of views) if (name !== "queue") document.getElementById(name).hidden = name !== view
+	for (const name of views) if (name !== "queue") byId(name).hidden = name !== view
 	for (const link of document.querySelectorAll("#nav a:not(.brand)")) attribute(link, "aria-current", link.hash === `#/${view}` && "page")
 	closeAll()
 	if (view === "queue") root.classList.remove("queue-closed")
@@ -37,7 +66,7 @@ function show() {
 /** Shows the server's sentence if its disk stores no changes. */
 function drawDisk() {
 	const problem = store.server.diskProblem
-	const line = document.getElementById("disk")
+	const line = byId("disk")
 	line.hidden = !problem
 	if (problem) setText(line, `${problem[0].toUpperCase()}${problem.slice(1)}. Music plays on.`)
 }
@@ -58,31 +87,30 @@ function draw() {
 /** Draws the groups beside the views, on wide screens. */
 function drawGroups() {
 	const current = currentGroup()
-	keyed(groups, store.allGroups(), (group) => group.id, (group) => {
-		const [picture, text] = [cover(null), lines()]
-		return Object.assign(h("button.side-group", { onclick: () => chooseGroup(group.id) }, picture, text.box, bars()), { picture, text })
+	keyed(groups, store.allGroups(), (group) => {
+		const [picture, text] = [cover(), lines()]
+		return Object.assign(h("button.side-group", () => chooseGroup(group.id), picture, text.box, bars()), { picture, text })
 	}, (button, group) => {
-		setCover(button.picture, group.item?.artwork, 300, group.item?.album)
-		setText(button.text.top, group.name || "Empty group")
-		setText(button.text.below, group.item?.title ?? "Nothing plays")
+		setCover(button.picture, group.item?.artwork, group.item?.album)
+		button.text.tell(group.name || "Empty group", group.item?.title ?? "Nothing plays")
 		button.setAttribute("aria-pressed", group.id === current?.id)
-		button.classList.toggle("moves", isRunning(group))
+		mark(button, "moves", isRunning(group))
 	})
 }
 
 function start() {
 	// After reloading, an unpaired browser sees the PIN field.
-	document.addEventListener("tutti:login", () => location.reload())
+	on(document, "tutti:login", () => location.reload())
 	for (const view of views) groups.before(h("a", { href: `#/${view}` }, icon(symbols[view]), h("span", view[0].toUpperCase() + view.slice(1))))
 	for (const build of [buildNow, buildQueue, buildRooms, buildAlarms, buildLibrary, buildSync, listenToKeys]) build()
 	store.listeners.add(draw)
-	window.addEventListener("hashchange", show)
-	const first = document.getElementById("state").textContent.trim()
+	on(window, "hashchange", show)
+	const first = byId("state").textContent.trim()
 	if (first.startsWith("{")) store.snapshot(JSON.parse(first))
 	else get("/state").then((state) => store.snapshot(state), () => {})
 	draw()
 	show()
-	connect((isLost) => (document.getElementById("link").hidden = !isLost))
+	connect((isLost) => (byId("link").hidden = !isLost))
 }
 
 if (await enter()) start()

@@ -1,13 +1,9 @@
 // Ways into the library: its home, with favourites and what was played, and lists.
 
-import { isGuest } from "./access.js"
-import { get, request } from "./api.js"
-import { clamp, count, dotted, h, icon, setText, textButton } from "./dom.js"
-import { readFavourites } from "./favourites.js"
-import { confirm, empty, noLibrary } from "./overlay.js"
+import { clamp, confirm, count, dotted, empty, get, h, icon, isGuest, language, noLibrary, on, readFavourites, request, setText, textButton, url } from "./kit.js"
 import { albumCard, grid, pagedGrid, pageHead, row, tagCard, thingCard } from "./tiles.js"
 
-export const part = (title, href, text = "All") => h("div.part", h("h2", title), href && h("a.all", { href, "aria-label": `${text}: ${title}` }, text, icon("right")))
+export const part = (title, href, text = "All") => h("div.part", h("h2", title), href && h("a.all", { href, called: `${text}: ${title}` }, text, icon("right")))
 
 /** Favourites, what was played lately, and what is new. `isWhole`: favourites only, all of them. */
 export async function homeParts(read = get, isWhole) {
@@ -31,10 +27,9 @@ export async function home(_, read) {
 	return parts.length ? parts : [noLibrary()]
 }
 
-const days = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" })
-const hours = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false })
-
 export async function history(_, read) {
+	const days = new Intl.DateTimeFormat(language(), { weekday: "long", day: "numeric", month: "long" })
+	const hours = new Intl.DateTimeFormat(language(), { timeStyle: "short" })
 	const { count: total, plays } = await read("/library/history?limit=500")
 	if (!total) return [empty("disc", "Nothing was played yet", "What plays for 20 seconds stands here afterwards.")]
 	let day = ""
@@ -71,14 +66,14 @@ export async function years(_, read) {
 /** A genre or a composer. It plays its albums, the first hundred. */
 export async function tag(path, read, mark) {
 	const [id, ...name] = path.split("/")
-	const { element, total } = await pagedGrid(`/library/albums?sort=artist&tagId=${encodeURIComponent(id)}`, "albums", albumCard, read, mark)
-	const items = async () => (await get(`/library/albums?sort=artist&tagId=${encodeURIComponent(id)}&limit=100`)).albums.map((album) => ({ albumId: album.id }))
+	const { element, total } = await pagedGrid(url`/library/albums?sort=artist&tagId=${id}`, "albums", albumCard, read, mark)
+	const items = async () => (await get(url`/library/albums?sort=artist&tagId=${id}&limit=100`)).albums.map((album) => ({ albumId: album.id }))
 	return [pageHead("", name.join("/"), null, count(total, "album"), null, items), element]
 }
 
 // Letters beside a long list. A finger that moves over them scrolls the list.
 
-export const letters = h("div.letters", { role: "slider", tabindex: 0, "aria-label": "Letter", "aria-orientation": "vertical", "aria-valuemin": 0, hidden: true })
+export const letters = h("div.letters", { role: "slider", tabindex: 0, called: "Letter", "aria-orientation": "vertical", "aria-valuemin": 0, hidden: true })
 const bubble = h("output", { "aria-hidden": true })
 let [places, list, at, asked] = [[], null, 0, ""]
 
@@ -114,14 +109,14 @@ function follow(event) {
 	bubble.style.top = `${clamp(event.clientY - box.top, 30, box.height - 30)}px`
 }
 
-letters.addEventListener("pointerdown", (event) => {
+on(letters, "pointerdown", (event) => {
 	letters.setPointerCapture(event.pointerId)
 	letters.classList.add("held")
 	follow(event)
 })
-letters.addEventListener("pointermove", (event) => letters.classList.contains("held") && follow(event))
-for (const name of ["pointerup", "pointercancel"]) letters.addEventListener(name, () => letters.classList.remove("held"))
-letters.addEventListener("keydown", (event) => {
+on(letters, "pointermove", (event) => letters.classList.contains("held") && follow(event))
+on(letters, "pointerup pointercancel", () => letters.classList.remove("held"))
+on(letters, "keydown", (event) => {
 	const way = { ArrowUp: -1, ArrowDown: 1, Home: -places.length, End: places.length }[event.key]
 	if (!way) return
 	event.preventDefault()

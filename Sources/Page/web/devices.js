@@ -1,11 +1,6 @@
 // Phones and computers that may use the page: adding, naming and removing them, and guests.
 
-import { isGuest } from "./access.js"
-import { get, request } from "./api.js"
-import { count, dotted, h, icon, iconButton, keyed, lines, setText, svg, textButton } from "./dom.js"
-import { ask, menu, sheet, toast } from "./overlay.js"
-
-export const devicesButton = () => !isGuest() && textButton("phone", "Devices", () => devices(), ".soft.slim")
+import { ask, count, dotted, get, h, icon, iconButton, keyed, lines, menu, on, request, setText, sheet, svg, textButton, toast, warn } from "./kit.js"
 
 const when = (days) => (days ? (days === 1 ? "yesterday" : `${count(days, "day")} ago`) : "today")
 
@@ -31,15 +26,13 @@ export function devices() {
 		const list = h("ul.devices")
 		const guests = h("input", { type: "checkbox", role: "switch" })
 		const hint = h("span.dim")
-		const told = (error) => toast(error.message, { isError: true })
 		const draw = async () => {
 			const [{ browsers }, access] = await Promise.all([get("/browsers"), get("/access")])
-			keyed(list, browsers, (one) => one.id, () => {
+			keyed(list, browsers, () => {
 				const text = lines()
 				return Object.assign(h("li.loose", icon("phone"), text.box), { text })
 			}, (row, one) => {
-				setText(row.text.top, one.name)
-				setText(row.text.below, dotted(one.isAsker && "this one", `seen ${when(one.seenDaysAgo)}`))
+				row.text.tell(one.name, dotted(one.isAsker && "this one", `seen ${when(one.seenDaysAgo)}`))
 				row.querySelector("button")?.remove()
 				row.append(iconButton("more", `More for ${one.name}`, (event) => deviceMenu(event.currentTarget, one, draw)))
 			})
@@ -49,20 +42,20 @@ export function devices() {
 			setText(hint, access.isOpenFixed ? "The configuration of the daemon says so." : "Everybody on this network plays, skips and sets the volume, without a PIN.")
 		}
 		const none = h("p.dim", "No phone or computer is paired yet.")
-		guests.addEventListener("change", () => request("PATCH", "/access", { open: guests.checked }).catch(told).then(draw).catch(told))
+		on(guests, "change", () => request("PATCH", "/access", { open: guests.checked }).catch(warn).then(draw).catch(warn))
 		body.append(list, none, textButton("plus", "Add a phone", addPhone, ".primary"),
 			h("label.pick", guests, h("span.two", h("span", "Guests may steer music"), hint), icon("check")),
 			textButton(null, "Make another PIN", async () => {
-				const made = await request("POST", "/access/pin").catch(told)
+				const made = await request("POST", "/access/pin").catch(warn)
 				if (made) toast(`The PIN is ${made.data.pin} now`)
 			}))
-		draw().catch(told)
+		draw().catch(warn)
 	})
 }
 
 function deviceMenu(anchor, one, draw) {
 	const path = `/browsers/${one.id}`
-	const changed = (error) => (error instanceof Error ? toast(error.message, { isError: true }) : draw())
+	const changed = (error) => (error instanceof Error ? warn(error) : draw())
 	menu(anchor, one.name, [
 		["tune", "Rename", () => ask("Name of the device", { value: one.name }, async (name) => {
 			await request("PATCH", path, { name })

@@ -1,15 +1,16 @@
 // Builds elements and lists without a framework, and formats numbers.
 
-/** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. `label` is aria-label and tooltip. */
+/** Builds an element: `h("li.row.big", { title, onclick }, "text", child, …)`. `called` is aria-label, `label` that and a tooltip. A function in place of the attributes is `onclick`. */
 export function h(selector, ...rest) {
 	const [tag, ...classes] = selector.split(".")
 	const element = document.createElement(tag)
 	if (classes.length) element.className = classes.join(" ")
 	if (tag === "button") element.type = "button"
-	for (const [name, value] of Object.entries(rest[0]?.constructor === Object ? rest.shift() : {})) {
-		if (name.startsWith("on")) element.addEventListener(name.slice(2), value)
+	const more = typeof rest[0] === "function" ? { onclick: rest.shift() } : rest[0]?.constructor === Object ? rest.shift() : {}
+	for (const [name, value] of Object.entries(more)) {
+		if (name.startsWith("on")) on(element, name.slice(2), value)
 		else if (name === "label") label(element, value)
-		else attribute(element, name, value)
+		else attribute(element, name === "called" ? "aria-label" : name, value)
 	}
 	element.append(...rest.flat().filter((child) => child != null && child !== false))
 	return element
@@ -21,6 +22,23 @@ export function attribute(element, name, value) {
 	const text = value === true && !name.startsWith("aria") ? "" : String(value)
 	if (element.getAttribute(name) !== text) element.setAttribute(name, text)
 }
+
+/** Calls `act` for each of the events, whose names are separated by spaces. */
+export function on(target, names, act) {
+	for (const name of names.split(" ")) target.addEventListener(name, act)
+}
+
+/** Adds a class, or removes it. */
+export const mark = (element, name, isOn) => element.classList.toggle(name, !!isOn)
+export const root = document.documentElement
+export const byId = (id) => document.getElementById(id)
+
+/** An address: url`/albums/${id}` encodes what it is given. */
+export const url = (texts, ...values) => String.raw({ raw: texts }, ...values.map(encodeURIComponent))
+
+/** What this browser remembers. */
+export const remembered = (key) => localStorage.getItem(`tutti.${key}`)
+export const remember = (key, value) => localStorage.setItem(`tutti.${key}`, value)
 
 export function label(element, text) {
 	attribute(element, "aria-label", text)
@@ -43,18 +61,22 @@ export const setIcon = (element, name) => attribute(element.querySelector("use")
 
 /** A round button that shows an icon only. */
 export const iconButton = (name, label, onclick, classes = "") => h(`button.round${classes}`, { label, onclick }, icon(name))
-export const textButton = (name, text, onclick, classes = ".soft") => h(`button${classes}`, { onclick }, name && icon(name), h("span", text))
+export const textButton = (name, text, onclick, classes = ".soft") => h(`button${classes}`, onclick, name && icon(name), h("span", text))
 
-/** Two lines of text, the second one dim. Returns them with their parent as `box`. */
+/** Two lines of text, the second one dim, in a `box`. `tell` changes them. */
 export function lines(tag = "strong", first = "", second = "") {
 	const [top, below] = [h(tag, first), h("span.dim", second)]
-	return { top, below, box: h("span.two", top, below) }
+	const tell = (first, second) => {
+		setText(top, first)
+		setText(below, second ?? "")
+	}
+	return { top, below, box: h("span.two", top, below), tell }
 }
 
 export const bars = () => h("span.bars", { "aria-hidden": true }, h("i"), h("i"), h("i"))
 
 /** Makes `parent`'s children follow `items`: one element per key, kept, moved or removed as needed. */
-export function keyed(parent, items, keyOf, create, update) {
+export function keyed(parent, items, create, update = (child, item) => child.draw(item), keyOf = ({ id }) => id) {
 	const keys = new Set(items.map((item) => String(keyOf(item))))
 	const old = new Map()
 	for (const child of [...parent.children]) {
@@ -68,21 +90,21 @@ export function keyed(parent, items, keyOf, create, update) {
 		child.dataset.key = key
 		if (child === place) place = place.nextElementSibling
 		else parent.insertBefore(child, place)
-		update?.(child, item)
+		update(child, item)
 	}
 }
 
 /** A cover. If there is none, a colour and the first letter of the name, or a symbol. */
-export const cover = (hash, size, name, symbol) => setCover(h("span.cover", icon("note")), hash, size, name, symbol)
+export const cover = (...of) => setCover(h("span.cover", icon("note")), ...of)
 
 const hueOf = (name) => [...(name || "")].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 3600, 7) / 10
 
-export function setCover(box, hash, size = 300, name = "", symbol = "") {
-	const address = hash ? `api/v1/artwork/${encodeURIComponent(hash)}?size=${size}` : ""
+export function setCover(box, hash, name = "", symbol = "", size = 300) {
+	const address = hash ? url`api/v1/artwork/${hash}?size=${size}` : ""
 	const key = `${address} ${name} ${symbol}`
 	if (box.dataset.key === key) return box
 	box.dataset.key = key
-	box.classList.toggle("named", !hash && !!name)
+	mark(box, "named", !hash && name)
 	box.style.setProperty("--hue", hueOf(name))
 	attribute(box, "data-letter", symbol || !name ? null : [...name.replace(/^(the|a) /i, "").toUpperCase()].find((letter) => /[\p{L}\p{N}]/u.test(letter)))
 	if (box.querySelector("use")) setIcon(box, symbol || "note")

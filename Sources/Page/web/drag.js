@@ -1,6 +1,6 @@
 // Reorders a virtual list by touch and mouse, and removes rows with a swipe to the left.
 
-import { clamp } from "./dom.js"
+import { clamp, mark, on } from "./dom.js"
 
 const edge = 56
 
@@ -9,7 +9,7 @@ export function reorder(list, onmove) {
 	const { scroller, element } = list
 	let drag = null
 
-	element.addEventListener("pointerdown", (event) => {
+	on(element, "pointerdown", (event) => {
 		const handle = event.target.closest(".handle")
 		const row = handle?.closest("li")
 		if (!row?.entry || event.button !== 0) return
@@ -17,16 +17,14 @@ export function reorder(list, onmove) {
 		const from = Number(row.dataset.index)
 		drag = { id: event.pointerId, row, from, to: from, startY: event.clientY, y: event.clientY, startTop: scroller.scrollTop }
 	})
-	element.addEventListener("pointermove", (event) => {
+	on(element, "pointermove", (event) => {
 		if (event.pointerId !== drag?.id) return
 		drag.y = event.clientY
 		if (!drag.isMoving && Math.abs(drag.y - drag.startY) < 5) return
 		if (!drag.isMoving) lift()
 		follow()
 	})
-	for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
-		element.addEventListener(name, (event) => event.pointerId === drag?.id && drop(name === "pointerup"))
-	}
+	on(element, "pointerup pointercancel lostpointercapture", (event) => event.pointerId === drag?.id && drop(event.type === "pointerup"))
 
 	const way = () => drag.y - drag.startY + scroller.scrollTop - drag.startTop
 
@@ -75,27 +73,25 @@ export function reorder(list, onmove) {
 export function swipe({ element }, onswipe) {
 	const far = 96
 	let drag = null
-	element.addEventListener("pointerdown", (event) => {
+	on(element, "pointerdown", (event) => {
 		const main = event.target.closest(".row-main")
 		const row = main?.closest("li")
 		if (row?.entry && event.pointerType === "touch") drag = { id: event.pointerId, main, row, entry: row.entry, x: event.clientX, way: 0 }
 	})
-	element.addEventListener("pointermove", (event) => {
+	on(element, "pointermove", (event) => {
 		if (event.pointerId !== drag?.id) return
 		drag.way = Math.min(0, event.clientX - drag.x)
 		if (drag.way > -12) return
 		drag.row.classList.add("swiped")
-		drag.row.classList.toggle("far", drag.way < -far)
+		mark(drag.row, "far", drag.way < -far)
 		drag.main.style.translate = `${drag.way}px`
 	})
-	for (const name of ["pointerup", "pointercancel"]) {
-		element.addEventListener(name, (event) => {
-			if (event.pointerId !== drag?.id) return
-			const { main, row, entry, way } = drag
-			drag = null
-			main.style.translate = ""
-			row.classList.remove("swiped", "far")
-			if (name === "pointerup" && way < -far) onswipe(entry)
-		})
-	}
+	on(element, "pointerup pointercancel", (event) => {
+		if (event.pointerId !== drag?.id) return
+		const { main, row, entry, way } = drag
+		drag = null
+		main.style.translate = ""
+		row.classList.remove("swiped", "far")
+		if (event.type === "pointerup" && way < -far) onswipe(entry)
+	})
 }

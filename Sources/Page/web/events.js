@@ -1,6 +1,6 @@
 // The stream of events. It closes while the page is hidden, and restarts with a whole snapshot.
 
-import { request, store } from "./api.js"
+import { on, request, store } from "./kit.js"
 
 let source = null
 let heardMs = 0
@@ -17,7 +17,7 @@ function open() {
 	if (isHidden()) return
 	source = new EventSource("api/v1/events")
 	heardMs = performance.now()
-	for (const name of ["state", "change", "sync"]) source.addEventListener(name, (event) => hear(name, JSON.parse(event.data)))
+	on(source, "state change sync", ({ type, data }) => hear(type, JSON.parse(data)))
 	// A refused stream gives no reason. A request does, for example that this browser was removed.
 	source.onerror = () => {
 		lost()
@@ -50,10 +50,10 @@ function lost() {
 /** Calls `tell(isLost)` two seconds after the connection was lost, so that a phone that wakes up shows no banner. */
 export function connect(tell) {
 	tellLink = tell
-	document.addEventListener("visibilitychange", open)
-	window.addEventListener("pageshow", (event) => event.persisted && open())
-	window.addEventListener("online", open)
-	window.addEventListener("pagehide", close)
+	on(document, "visibilitychange", open)
+	on(window, "pageshow", (event) => event.persisted && open())
+	on(window, "online", open)
+	on(window, "pagehide", close)
 	open()
 	// Phones may end a connection silently. Events arrive at least every ten seconds, so silence means loss.
 	setInterval(() => {

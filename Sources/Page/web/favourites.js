@@ -2,15 +2,15 @@
 
 import { isGuest } from "./access.js"
 import { get, request, store } from "./api.js"
-import { iconButton, label } from "./dom.js"
-import { toast } from "./overlay.js"
+import { iconButton, label, mark, url } from "./dom.js"
+import { toast, warn } from "./overlay.js"
 
 /** Keys such as `album/a12`. */
 const kept = new Set()
-let mark
+let shown
 let readMs = -Infinity
 
-const key = (kind, id) => `${kind}/${encodeURIComponent(id)}`
+const key = (kind, id) => url`${kind}/${id}`
 
 /** The key of what a request for a queue names. A folder has none, and several items have none. */
 export function keyOf(items) {
@@ -21,7 +21,7 @@ export function keyOf(items) {
 
 /** Reads them from the server, and marks the hearts. */
 export async function readFavourites(read = get) {
-	mark = store.library.revision
+	shown = store.library.revision
 	readMs = performance.now()
 	const { favourites } = await read("/library/favourites")
 	kept.clear()
@@ -32,7 +32,7 @@ export async function readFavourites(read = get) {
 
 /** Reads them again after a change of the library, at most every two seconds. */
 export function drawFavourites() {
-	if (mark !== store.library.revision && performance.now() > readMs + 2000) readFavourites().catch(() => {})
+	if (shown !== store.library.revision && performance.now() > readMs + 2000) readFavourites().catch(() => {})
 }
 
 function drawHearts() {
@@ -42,7 +42,7 @@ function drawHearts() {
 function draw(button) {
 	const isKept = kept.has(button.dataset.key)
 	button.setAttribute("aria-pressed", isKept)
-	button.classList.toggle("on", isKept)
+	mark(button, "on", isKept)
 	button.hidden = !button.dataset.key || isGuest()
 	label(button, `Favourite: ${button.dataset.name}`)
 }
@@ -72,7 +72,7 @@ async function toggle(key, name) {
 		toast(isKept ? `${name} is a favourite` : `${name} is no favourite any more`, isKept ? {} : { undo: () => toggle(key, name) })
 	} catch (error) {
 		set(key, !isKept)
-		toast(error.message, { isError: true })
+		warn(error)
 	}
 }
 

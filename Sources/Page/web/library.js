@@ -1,20 +1,17 @@
 // The library view: albums, artists, folders, radio, playlists, and one search through all of them.
 
-import { isGuest } from "./access.js"
-import { get, store } from "./api.js"
-import { attribute, count, dotted, h, icon, iconButton, setText, span, textButton } from "./dom.js"
+import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, noLibrary, on, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
 import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
-import { empty, noLibrary } from "./overlay.js"
 import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, playlistRow, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
 
-const view = document.getElementById("library")
-const field = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the library", autocomplete: "off", spellcheck: "false", enterkeyhint: "search" })
+const view = byId("library")
+const field = h("input", { type: "search", placeholder: "Search", called: "Search the library", autocomplete: "off", spellcheck: "false", enterkeyhint: "search" })
 const clear = iconButton("close", "Clear the search", () => {
 	field.value = ""
 	field.dispatchEvent(new Event("input"))
 	field.focus()
 })
-const tabs = h("nav.tabs", { "aria-label": "Parts of the library" })
+const tabs = h("nav.tabs", { called: "Parts of the library" })
 const scan = h("p.scan.dim", { role: "status" })
 const sorts = { artist: "Artist", title: "Title", added: "New", year: "Year" }
 const scrolled = new Map()
@@ -34,12 +31,12 @@ export function buildLibrary() {
 	for (const part of ["Home", "Albums", "Artists", "Tracks", "Genres", "Playlists", "Radio", "Folders"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
 	view.append(h("header.view-head", h("div.search", icon("search"), field, clear)), tabs, scan, scroller, letters)
 	let timer = 0
-	field.addEventListener("input", () => {
+	on(field, "input", () => {
 		clearTimeout(timer)
 		timer = setTimeout(() => {
 			const text = field.value.trim()
 			clear.hidden = !text
-			history.replaceState(null, "", text ? `#/library/search/${encodeURIComponent(text)}` : "#/library")
+			history.replaceState(null, "", text ? url`#/library/search/${text}` : "#/library")
 			openLibrary()
 		}, 80)
 	})
@@ -124,6 +121,13 @@ function put(content) {
 	for (const element of content) element.list?.refresh()
 }
 
+/** A list of everything of a kind, with its length and letters above and beside it. */
+async function longList(path, kind, card, read, mark, { jumps, links, title }) {
+	const { element, total } = await pagedGrid(path, kind, card, read, mark)
+	element.jumps = total > lettered && jumps
+	return total ? [h("div.sorts", h("span.dim", dotted(title, count(total, kind.slice(0, -1)))), links), element] : [noLibrary()]
+}
+
 const pages = {
 	home,
 	genres: (_, read) => genres("genres", read),
@@ -135,42 +139,35 @@ const pages = {
 		return [h("h2.part", "Favourites"), ...await homeParts(read, true)]
 	},
 	async albums(sort, read, mark) {
-		const order = sorts[sort] ? sort : localStorage.getItem("tutti.sort") ?? "artist"
-		localStorage.setItem("tutti.sort", order)
-		const { element, total } = await pagedGrid(`/library/albums?sort=${order}`, "albums", albumCard, read, mark)
-		element.jumps = total > lettered && `albums&sort=${order}`
+		const order = sorts[sort] ? sort : remembered("sort") ?? "artist"
+		remember("sort", order)
 		const links = Object.entries(sorts).map(([key, text]) => h("a", { href: `#/library/albums/${key}`, "aria-current": key === order && "true" }, text))
-		return total ? [h("div.sorts", h("span.dim", count(total, "album")), links), element] : [noLibrary()]
+		return longList(`/library/albums?sort=${order}`, "albums", albumCard, read, mark, { jumps: `albums&sort=${order}`, links })
 	},
 	async artists(_, read, mark) {
-		const { element, total } = await pagedGrid("/library/artists?", "artists", artistCard, read, mark)
-		element.jumps = total > lettered && "artists"
-		return total ? [h("div.sorts", h("span.dim", count(total, "artist"))), element] : [noLibrary()]
+		return longList("/library/artists?", "artists", artistCard, read, mark, { jumps: "artists" })
 	},
 	async tracks(path, read, mark) {
 		const [id, name] = path.split("/")
-		const { element, total } = await pagedGrid(`/library/tracks?${id ? `artistId=${encodeURIComponent(id)}` : ""}`, "tracks", looseTrack, read, mark)
-		element.jumps = !id && total > lettered && "tracks"
-		return total ? [h("div.sorts", h("span.dim", dotted(name && `All by ${name}`, count(total, "track")))), element] : [noLibrary()]
+		return longList(`/library/tracks?${id ? url`artistId=${id}` : ""}`, "tracks", looseTrack, read, mark, { jumps: id ? "" : "tracks", title: name && `All by ${name}` })
 	},
 	async artist(id, read) {
-		const { artist, albums, appearsOn, trackCount } = await read(`/library/artists/${encodeURIComponent(id)}`)
-		const all = `#/library/tracks/${encodeURIComponent(id)}/${encodeURIComponent(artist.name)}`
+		const { artist, albums, appearsOn, trackCount } = await read(url`/library/artists/${id}`)
+		const all = url`#/library/tracks/${id}/${artist.name}`
 		return [pageHead(".artist", artist.name, null, dotted(albums.length && count(albums.length, "album"), count(trackCount, "track")), artist.artwork, [{ artistId: id }]),
 			heading("Albums", all, "All tracks"), grid(albums, ownAlbumCard), ...appearsOn.length ? [h("h2.part", "Also on"), grid(appearsOn, albumCard)] : []]
 	},
 	/** The artist of this name, as the music that plays tells it. */
 	async named(name, read) {
-		const { artists } = await read(`/library/search?q=${encodeURIComponent(name)}&limit=50`)
+		const { artists } = await read(url`/library/search?q=${name}&limit=50`)
 		const found = artists.find((artist) => artist.name === name)
 		return found ? pages.artist(found.id, read) : pages.search(name, read)
 	},
 	async year(year, read, mark) {
-		const { element, total } = await pagedGrid(`/library/albums?sort=artist&year=${Number(year)}`, "albums", albumCard, read, mark)
-		return [h("div.part", h("h2", year), h("span.dim", count(total, "album"))), element]
+		return longList(`/library/albums?sort=artist&year=${Number(year)}`, "albums", albumCard, read, mark, { title: year })
 	},
 	async album(id, read) {
-		const { album, tracks } = await read(`/library/albums/${encodeURIComponent(id)}`)
+		const { album, tracks } = await read(url`/library/albums/${id}`)
 		const isSet = tracks.some((track) => track.disc > 1)
 		const artist = album.artistId ? h("a", { href: `#/library/artist/${album.artistId}` }, album.artist) : album.artist
 		return [pageHead("", album.title, artist, dotted(album.year, count(tracks.length, "track"), span(album.durationS)), album.artwork, [{ albumId: id }]),
@@ -181,12 +178,12 @@ const pages = {
 		// If the library has only one folder, open it.
 		const root = store.library.folders?.length === 1 ? store.library.folders[0] : ""
 		const path = asked || root
-		const { folders, tracks } = await read(`/library/folders?path=${encodeURIComponent(path)}`)
+		const { folders, tracks } = await read(url`/library/folders?path=${path}`)
 		if (path === root && !folders.length && !tracks.length) return [noLibrary()]
 		const link = (path) => `#/library/folders/${path.split("/").map(encodeURIComponent).join("/")}`
 		const steps = path ? path.split("/") : []
 		const first = root ? 1 : 0
-		return [h("nav.crumbs", { "aria-label": "Folder" }, h("a", { href: "#/library/folders" }, "Music"),
+		return [h("nav.crumbs", { called: "Folder" }, h("a", { href: "#/library/folders" }, "Music"),
 			steps.slice(first).map((name, index) => [icon("right"), h("a", { href: link(steps.slice(0, index + first + 1).join("/")) }, name)]).flat()),
 		path ? verbs([{ folder: path }], steps.at(-1)) : "",
 		h("ol.tracks", folders.map(({ name, path }) => row(name, [{ folder: path }], { symbol: "folder", href: link(path) })),
@@ -205,7 +202,7 @@ const pages = {
 			: empty("save", "No playlist yet", "Save the queue as a playlist, or put M3U files into the library's folders.")]
 	},
 	async playlist(id, read) {
-		const { playlist, entries, missing } = await read(`/library/playlists/${encodeURIComponent(id)}`)
+		const { playlist, entries, missing } = await read(url`/library/playlists/${id}`)
 		const gone = playlist.trackCount - entries.length
 		return [pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack)),
 			missing.length > 0 && h("p.dim", `Not found any more: ${missing.join(", ")}${missing.length < gone ? " …" : "."}`)]
@@ -218,11 +215,11 @@ const pages = {
 	async search(text, read, _, only) {
 		if (field.value.trim() !== text) field.value = text
 		const limit = only ? 1000 : 24
-		const found = await read(`/library/search?q=${encodeURIComponent(text)}&limit=${limit}`)
+		const found = await read(url`/library/search?q=${text}&limit=${limit}`)
 		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", looseTrack], ["radios", radioCard], ["playlists", playlistRow]]
 		const all = parts.filter(([name]) => found[name]?.length && (!only || name === only)).flatMap(([name, card]) => [
 			h("div.part", h("h2", name[0].toUpperCase() + name.slice(1)), !only && found[name].length === limit
-				? h("a.all", { href: `#/library/found/${name}/${encodeURIComponent(text)}`, "aria-label": `All ${name}` }, "All", icon("right")) : h("span.dim", String(found[name].length))),
+				? h("a.all", { href: url`#/library/found/${name}/${text}`, called: `All ${name}` }, "All", icon("right")) : h("span.dim", String(found[name].length))),
 			card.create ? grid(found[name], card) : h("ol.tracks", found[name].map(card))])
 		return all.length ? all : [empty("search", `Nothing is called “${text}”`, "Fewer letters find more. The beginning of a word is enough.")]
 	},

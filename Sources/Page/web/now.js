@@ -1,24 +1,21 @@
 // The current item: the large view, and the bar at the bottom.
 
-import { chooseGroup, chooseRooms, currentGroup, go, groupVolume, isRunning, mute, position, repeat, seekTo, shuffle, skip, toggle } from "./actions.js"
-import { store } from "./api.js"
-import { attribute, clock, cover, dotted, h, icon, iconButton, label, lines, setCover, setIcon, setText, textButton } from "./dom.js"
+import {
+	aim, attribute, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
+	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, repeat, root, seekTo, setCover, setIcon, setText, shuffle, skip, slider, store,
+	toggle, url, volumeRow,
+} from "./kit.js"
 import { homeParts } from "./browse.js"
-import { aim, heart } from "./favourites.js"
-import { drawLyrics, lyrics, lyricsButton, tickLyrics } from "./lyrics.js"
-import { empty, menu, noLibrary, noRooms } from "./overlay.js"
-import { pair } from "./room.js"
-import { slider, volumeRow } from "./slider.js"
+import { needsSetUp, setUp } from "./setup.js"
 import { sound } from "./sound.js"
-import { drawFacts, isSettable } from "./truth.js"
 import { stopVideo, toggleVideo, videoFollows } from "./video.js"
 
-const now = document.getElementById("now")
-const bar = document.getElementById("player")
+const now = byId("now")
+const bar = byId("player")
 
 /** The controls of both places, and two functions that update them. */
 function controls() {
-	const play = h("button.play", { onclick: () => toggle() }, icon("play"))
+	const play = h("button.play", () => toggle(), icon("play"))
 	const repeatButton = iconButton("repeat", "Repeat", () => repeat())
 	const shuffleButton = iconButton("shuffle", "Shuffle the queue", () => shuffle())
 	const transport = h("div.transport", shuffleButton, iconButton("previous", "Previous (P)", () => skip("previous"), ".skip.previous"),
@@ -32,18 +29,18 @@ function controls() {
 		const isOn = isRunning(group)
 		setIcon(play, isOn ? "pause" : "play")
 		label(play, isOn ? "Pause (space)" : "Play (space)")
-		play.classList.toggle("waits", isOn && group.state !== "playing")
+		mark(play, "waits", isOn && group.state !== "playing")
 		const how = group?.repeat ?? "off"
 		setIcon(repeatButton, how === "one" ? "one" : "repeat")
-		repeatButton.classList.toggle("on", how !== "off")
+		mark(repeatButton, "on", how !== "off")
 		label(repeatButton, `Repeat: ${{ off: "off", all: "the queue", one: "this track" }[how]}`)
 		const isShuffled = !!group?.queue.isShuffled
-		shuffleButton.classList.toggle("on", isShuffled)
+		mark(shuffleButton, "on", isShuffled)
 		label(shuffleButton, isShuffled ? "Shuffled: bring back the order" : "Shuffle the queue")
 		for (const button of transport.children) button.disabled = !group && button !== play
 		volume.draw(group?.name, group?.volume, !!group?.muted, !isSettable(group))
 		scrub.input.disabled = !(group?.item?.isSeekable && group.item.durationS)
-		scrub.element.classList.toggle("off", scrub.input.disabled)
+		mark(scrub.element, "off", scrub.input.disabled)
 		tick(group)
 	}
 	function tick(group) {
@@ -57,14 +54,57 @@ function controls() {
 	return { transport, scrub: scrub.element, past, left, volume: volume.parts, update, tick }
 }
 
+// The lyrics, over the picture; in step with the sound if they have times.
+
+const lyrics = h("div.lyrics", { tabindex: 0, role: "region", called: "Lyrics", hidden: true })
+const lyricsButton = iconButton("words", "Lyrics", () => openLyrics(!isOpen), ".words")
+let [isOpen, shown, sung, current] = [false, "", [], -1]
+
+function openLyrics(wish) {
+	isOpen = wish
+	lyrics.hidden = !isOpen || !sung.length
+	lyricsButton.hidden = !sung.length
+	attribute(lyricsButton, "aria-pressed", `${isOpen}`)
+	current = -1
+}
+
+/** Fetches the lyrics of another track, if the view shows it. */
+async function drawLyrics(group) {
+	const id = group?.item?.trackId ?? ""
+	if (shown !== id && root.dataset.view === "now") {
+		shown = id
+		sung = []
+		openLyrics(isOpen)
+		const found = id && await get(url`/library/tracks/${id}/lyrics`).catch(() => null)
+		if (shown !== id || !found) return
+		sung = found.lines
+		lyrics.replaceChildren(...sung.map(({ text }) => h("p", text || "♪")))
+		mark(lyrics, "timed", sung[0]?.atS != null)
+		openLyrics(isOpen)
+	}
+	tickLyrics(group)
+}
+
+/** Marks the line that is sung now, and scrolls to it when it changes. */
+function tickLyrics(group) {
+	if (lyrics.hidden || sung[0]?.atS == null) return
+	const now = sung.findLastIndex(({ atS }) => atS <= position(group))
+	if (now === current) return
+	lyrics.children[current]?.removeAttribute("aria-current")
+	current = now
+	const line = lyrics.children[now]
+	line?.setAttribute("aria-current", "true")
+	lyrics.scrollTo({ top: line ? line.offsetTop - lyrics.clientHeight / 2.5 : 0, behavior: "smooth" })
+}
+
 const large = controls()
 const small = controls()
-const art = cover(null)
+const art = cover()
 const glow = h("div.glow", { "aria-hidden": true })
 const title = h("h1")
 const byline = h("p.byline")
-const chips = h("div.chips", { role: "group", "aria-label": "What you hear" })
-const groupButton = h("button.group-name", { onclick: () => pickGroup() }, h("span"), icon("down"))
+const chips = h("div.chips", { role: "group", called: "What you hear" })
+const groupButton = h("button.group-name", () => pickGroup(), h("span"), icon("down"))
 const watch = iconButton("video", "Watch the video", () => toggleVideo(art), ".watch")
 const nothing = h("div.nothing.scroll")
 const keep = heart()
@@ -72,16 +112,16 @@ const tune = () => iconButton("tune", "Sound and sleep timer", () => sound(), ".
 const stage = h("div.stage", h("div.art-box", h("div.art", art, lyrics, lyricsButton, watch)), h("div.deck",
 	h("div.titles", h("div", title, byline), keep, tune()), h("div.scrub-row", large.scrub, large.past, large.left),
 	large.transport, h("div.volume-row", large.volume), chips))
-const barCover = cover(null)
+const barCover = cover()
 const barText = lines()
 
 export function buildNow() {
 	now.append(glow, h("header.view-head", groupButton), stage, nothing)
 	bar.append(
-		h("a.bar-item", { href: "#/now", "aria-label": "Show what plays now" }, barCover, barText.box),
+		h("a.bar-item", { href: "#/now", called: "Show what plays now" }, barCover, barText.box),
 		h("div.bar-middle", small.transport, h("div.scrub-row", small.past, small.scrub, small.left)),
 		h("div.bar-right", small.volume, h("a.round", { href: "#/rooms", label: "Rooms" }, icon("speaker")), tune(),
-			iconButton("queue", "Show or hide the queue", () => document.documentElement.classList.toggle("queue-closed"), ".queue-toggle")))
+			iconButton("queue", "Show or hide the queue", () => root.classList.toggle("queue-closed"), ".queue-toggle")))
 	setInterval(() => {
 		if (document.visibilityState === "hidden") return
 		large.tick(currentGroup())
@@ -109,7 +149,7 @@ export function drawNow() {
 	attribute(groupButton, "aria-label", group ? `Group: ${group.name}. Choose another` : "Rooms")
 	document.title = item ? `${item.title} · ${group.name}` : "Tutti"
 
-	setCover(art, item?.artwork, 1200, item?.album ?? item?.title, item?.isLive && "radio")
+	setCover(art, item?.artwork, item?.album ?? item?.title, item?.isLive && "radio", 1200)
 	if (item?.trackId) aim(keep, `track/${item.trackId}`, item.title)
 	else aim(keep)
 	setCover(glow, item?.artwork)
@@ -124,9 +164,8 @@ export function drawNow() {
 	stage.hidden = !item
 	nothing.hidden = !!item
 	if (!item) drawNothing(group)
-	setCover(barCover, item?.artwork, 300, item?.album ?? item?.title, item?.isLive && "radio")
-	setText(barText.top, item?.title ?? "Nothing plays")
-	setText(barText.below, item ? dotted(item.artist, group.name) : group?.name ?? "Choose something in the library")
+	setCover(barCover, item?.artwork, item?.album ?? item?.title, item?.isLive && "radio")
+	barText.tell(item?.title ?? "Nothing plays", item ? dotted(item.artist, group.name) : group?.name ?? "Choose something in the library")
 }
 
 function drawByline(item) {
@@ -134,27 +173,31 @@ function drawByline(item) {
 	if (byline.dataset.key === dotted(artist, album, albumId)) return
 	byline.dataset.key = dotted(artist, album, albumId)
 	const link = (text, href) => (text && albumId ? h("a", { href }, text) : text)
-	byline.replaceChildren(...[link(artist, `#/library/named/${encodeURIComponent(artist)}`), artist && album && " · ", link(album, `#/library/album/${albumId}`)].filter(Boolean))
+	byline.replaceChildren(...[link(artist, url`#/library/named/${artist}`), artist && album && " · ", link(album, `#/library/album/${albumId}`)].filter(Boolean))
 }
 
-/** Shows the next step that a new household has to take. */
+/** Shows the next step to take. */
+let wizard
 function drawNothing(group) {
 	const rooms = store.allRooms()
-	const strangers = rooms.filter((room) => room.state === "notPaired")
-	const step = !rooms.length ? "rooms" : strangers.length === rooms.length ? "pair" : !store.library.trackCount ? "library"
+	if (needsSetUp()) {
+		wizard ??= setUp()
+		if (wizard.parentElement !== nothing) nothing.replaceChildren(wizard)
+		nothing.dataset.key = "set-up"
+		return wizard.draw()
+	}
+	const step = !rooms.length ? "rooms" : !store.library.trackCount ? "library"
 		: group?.queue.count ? "stopped" : group ? "empty" : "group"
-	const key = JSON.stringify([step, store.library.folders, !store.library.scan, strangers.map((room) => room.name)])
+	const key = JSON.stringify([step, store.library.folders, !store.library.scan])
 	if (nothing.dataset.key === key) return
 	nothing.dataset.key = key
-	const pairing = strangers.map((room) => textButton("check", `Pair ${room.name}`, () => pair(room)))
 	nothing.replaceChildren({
 		rooms: noRooms,
-		pair: () => empty("speaker", strangers.length > 1 ? "These rooms are there" : `${strangers[0].name} is there`, "Pair each room once, with the PIN that it shows. Then it plays.", { more: pairing }),
 		library: noLibrary,
 		stopped: () => empty("play", "Stopped", "The queue is still there.", { button: "Play it", act: () => toggle() }),
 		empty: () => empty("note", "Nothing plays", "Choose an album, and it plays in these rooms.", { button: "Open the library", act: () => go("library") }),
 		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
-			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }), more: pairing }),
+			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }) }),
 	}[step]())
 	const offer = (parts) => nothing.dataset.key === key && nothing.append(...parts)
 	if (["empty", "group"].includes(step)) homeParts().then(offer, () => {})

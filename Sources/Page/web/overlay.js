@@ -1,7 +1,7 @@
 // Everything above the page: sheets, menus, short messages.
 
 import { store } from "./api.js"
-import { h, icon, iconButton, textButton } from "./dom.js"
+import { byId, h, icon, iconButton, on, root, textButton } from "./dom.js"
 
 /** Open dialogs, the newest last. The first adds an entry to the history, so that the back button only closes it. */
 const open = []
@@ -14,7 +14,7 @@ export const closeAll = () => [...open].forEach((dialog) => dialog.close())
 
 /** A sheet: at the bottom on a phone, in the middle elsewhere. `fill(body, close)` builds it, and may return a function to call when the state changes. */
 export function sheet(title, fill, classes = ".small") {
-	const dialog = h(`dialog.sheet${classes}`, { "aria-label": title })
+	const dialog = h(`dialog.sheet${classes}`, { called: title })
 	const close = () => dialog.close()
 	const body = h("div.sheet-body")
 	dialog.append(h("header", h("h2", title), iconButton("close", "Close", close)), body)
@@ -23,14 +23,14 @@ export function sheet(title, fill, classes = ".small") {
 	if (draw) {
 		draw()
 		store.listeners.add(draw)
-		dialog.addEventListener("close", () => store.listeners.delete(draw))
+		on(dialog, "close", () => store.listeners.delete(draw))
 	}
 	dialog.querySelector("[autofocus]")?.focus()
 }
 
 /** A menu beside `anchor`. Items: [icon, text, action, "danger" or "on"], false for no item, null for a separator. */
 export function menu(anchor, title, items) {
-	const dialog = h("dialog.menu", { "aria-label": title }, h("p.menu-title", title))
+	const dialog = h("dialog.menu", { called: title }, h("p.menu-title", title))
 	for (const item of items) {
 		if (item === null) dialog.append(h("hr"))
 		if (!item) continue
@@ -41,7 +41,7 @@ export function menu(anchor, title, items) {
 	show(dialog)
 	if (innerWidth >= 700) place(dialog, anchor.getBoundingClientRect())
 	buttons[0].focus()
-	dialog.addEventListener("keydown", (event) => {
+	on(dialog, "keydown", (event) => {
 		const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
 		if (step) buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length).focus()
 	})
@@ -51,7 +51,7 @@ function show(dialog) {
 	document.body.append(dialog)
 	open.push(dialog)
 	if (!history.state?.isOpen) history.pushState({ isOpen: true }, "")
-	dialog.addEventListener("close", () => {
+	on(dialog, "close", () => {
 		open.splice(open.indexOf(dialog), 1)
 		lift()
 		dialog.remove()
@@ -61,14 +61,14 @@ function show(dialog) {
 	})
 	// A tap beside it closes it, but only if it began there: a drag out of a slider does not count.
 	let beganOutside = false
-	dialog.addEventListener("pointerdown", (event) => (beganOutside = event.target === dialog))
-	dialog.addEventListener("click", (event) => beganOutside && event.target === dialog && dialog.close())
+	on(dialog, "pointerdown", (event) => (beganOutside = event.target === dialog))
+	on(dialog, "click", (event) => beganOutside && event.target === dialog && dialog.close())
 	dialog.showModal()
 	lift()
 }
 
 /** Messages and alarms that ring. They are in the newest dialog, because nothing below it can be tapped, and shown again to be above it. */
-const float = document.getElementById("float")
+const float = byId("float")
 export function lift() {
 	if (float.matches(":popover-open")) float.hidePopover()
 	const place = open.at(-1) ?? document.body
@@ -84,32 +84,34 @@ function place(dialog, from) {
 
 /** Shows a short message in place of the last one. `undo` adds a button. */
 export function toast(text, { isError = false, undo } = {}) {
-	const box = document.getElementById("toasts")
+	const box = byId("toasts")
 	const message = h("div.toast", isError && icon("warn"), h("span", text))
-	if (undo) message.append(h("button", { onclick: () => { message.remove(); undo(); } }, "Undo"))
+	if (undo) message.append(h("button", () => { message.remove(); undo(); }, "Undo"))
 	box.replaceChildren(message)
 	lift()
 	setTimeout(() => message.remove(), undo || isError ? 8000 : 3000)
 }
 
+export const warn = (error) => toast(error.message, { isError: true })
+
 /** Confirms an action that cannot be undone. */
 export const confirm = (title, text, button, act) => sheet(title, (body, close) =>
-	body.append(h("p.dim", text), textButton("trash", button, () => { close(); act(); }, ".soft.danger"), h("button.soft", { onclick: close }, "Cancel")))
+	body.append(h("p.dim", text), textButton("trash", button, () => { close(); act(); }, ".soft.danger"), h("button.soft", close, "Cancel")))
 
 /** Announces a text to screen readers only. */
-export const tell = (text) => (document.getElementById("told").textContent = text)
+export const tell = (text) => (byId("told").textContent = text)
 
 /** Asks for one line of text. If `act` throws, shows the error and asks again. `more` is below. */
-export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail, more }, act) {
+export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail, more, isEmptyFine }, act) {
 	sheet(title, (body, close) => {
-		const input = h("input", { type: "text", value, placeholder: hint, inputmode, "aria-label": title, autofocus: true, autocomplete: "off" })
+		const input = h("input", { type: "text", value, placeholder: hint, inputmode, called: title, autofocus: true, autocomplete: "off" })
 		const problem = h("p.problem", { role: "alert" })
 		const submit = h("button.primary", { type: "submit" }, button)
 		const onsubmit = async (event) => {
 			event.preventDefault()
 			problem.textContent = ""
 			try {
-				if (!input.value.trim()) return
+				if (!input.value.trim() && !isEmptyFine) return
 				await act(input.value.trim())
 				close()
 			} catch (error) {
@@ -121,6 +123,19 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit), more ?? "")
 	})
 }
+
+/** A list of the system's own, in a row with its title. `options`: [value, text]. */
+export function select(title, options, value) {
+	const box = h("select", options.map(([value, text]) => h("option", { value }, text)))
+	box.value = value
+	return { box, row: h("label.field.choose", h("h3", title), box) }
+}
+
+/** A form with a button at its end. */
+export const form = (button, onsubmit, ...parts) => h("form.ask", { onsubmit: (event) => {
+	event.preventDefault()
+	onsubmit()
+} }, parts, h("div.foot", h("button.primary", { type: "submit" }, button)))
 
 /** Disables a button for some seconds, and shows how many are left. */
 export async function countDown(button, seconds) {
@@ -138,7 +153,7 @@ export async function countDown(button, seconds) {
 export function empty(symbol, title, text, { command, button, act, more } = {}) {
 	return h("div.empty", icon(symbol), h("h2", title), h("p", text),
 		command && h("div.command", h("code", command), iconButton("copy", "Copy the command", () => copy(command))),
-		button && h("button.primary", { onclick: act }, button), more)
+		button && h("button.primary", act, button), more)
 }
 
 export const noRooms = () => empty("speaker", "No room is there yet", "Start a receiver on any Linux machine in this network. It appears here by itself.",
@@ -147,7 +162,7 @@ export function noLibrary() {
 	const { folders = [], scan } = store.library
 	if (scan) return empty("library", "Your music is being read", "What is found appears here.")
 	if (folders.length) return empty("library", "The library is empty", `No music was found in ${folders.join(", ")}. Files that you put there appear here by themselves.`)
-	return empty("library", "The library is empty", "Start the server with the folder that holds your music.", { command: "tutti serve --library ~/Music" })
+	return empty("library", "The library is empty", "Choose the folder that holds your music.", root.dataset.asker === "guest" ? {} : { button: "Set up", act: () => (location.hash = "#/now") })
 }
 
 /** Copies text. Without TLS a page has no clipboard object, so there is a fallback. */

@@ -1,7 +1,6 @@
 // The plot of sync errors: microseconds over time, a line per room. Below, on a scale of its own, the clocks' error bounds.
 
-import { clamp, h, svg } from "./dom.js"
-import { micros, signed } from "./truth.js"
+import { clamp, h, micros, signed, svg } from "./kit.js"
 
 const ranges = [10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000, 50000]
 const exact = (us) => (Math.abs(us) < 100 ? `${signed(us)} µs` : micros(us))

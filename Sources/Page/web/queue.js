@@ -1,16 +1,13 @@
 // The queue view. Entries can be moved by hand and by keys.
 
-import { isGuest } from "./access.js"
-import { chooseWay, currentGroup, go, isRunning, position, shuffle, undo } from "./actions.js"
-import { act, request, store } from "./api.js"
-import { attribute, bars, clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, span } from "./dom.js"
+import {
+	act, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, icon, iconButton, isGuest, isRunning, label, lines,
+	menu, on, position, request, setCover, setText, shuffle, span, store, tell, toast, undo,
+} from "./kit.js"
 import { reorder, swipe } from "./drag.js"
-import { Entries } from "./entries.js"
-import { heartLine } from "./favourites.js"
-import { ask, empty, menu, tell, toast } from "./overlay.js"
 import { VirtualList } from "./virtual.js"
 
-const view = document.getElementById("queue")
+const view = byId("queue")
 const scroller = h("div.scroll", { tabindex: -1 })
 const size = h("span.dim")
 const undoButton = iconButton("undo", "Undo", () => undo())
@@ -20,8 +17,60 @@ const nothing = h("div")
 let entries = null
 let editing = 0
 let mustJump = false
+const pageSize = 200
 
 const list = new VirtualList(scroller, { create, update, need: (first, end) => entries?.need(first, end), rowHeight: () => 60, kind: "queue-list" })
+
+/** The queue of one group. Pages are fetched when they come into view. */
+class Entries {
+	constructor(groupId, onchange) {
+		Object.assign(this, { groupId, onchange, revision: 0, count: 0, list: [], fresh: new Set(), asked: new Set() })
+	}
+
+	/** Fetches the pages of this range that are missing or outdated. */
+	need(first, end) {
+		for (let page = Math.floor(first / pageSize); page * pageSize < Math.max(end, 1); page++) {
+			if (!this.fresh.has(page) && !this.asked.has(page)) this.fetch(page)
+		}
+	}
+
+	async fetch(page) {
+		this.asked.add(page)
+		try {
+			const found = await get(`/groups/${this.groupId}/queue?offset=${page * pageSize}&limit=${pageSize}`)
+			if (found.revision !== this.revision) this.outdated(found.count)
+			this.revision = found.revision
+			found.entries.forEach((entry, index) => (this.list[page * pageSize + index] = entry))
+			this.fresh.add(page)
+			this.asked.delete(page)
+			this.onchange()
+		} catch {
+			// The next event, or the next look at this page, tries again.
+			this.asked.delete(page)
+		}
+	}
+
+	/** The server has another revision. Old entries stay on the screen until new ones arrive. */
+	outdated(count) {
+		this.fresh.clear()
+		this.count = this.list.length = count
+	}
+
+	indexOf(id) {
+		return this.list.findIndex((entry) => entry?.id === id)
+	}
+
+	/** Moves an entry to another place. Returns the id of the entry that then follows it, or null. */
+	move(from, to) {
+		this.list.splice(to, 0, ...this.list.splice(from, 1))
+		return this.list[to + 1]?.id ?? null
+	}
+
+	remove(index) {
+		this.list.splice(index, 1)
+		this.count -= 1
+	}
+}
 
 export function buildQueue() {
 	list.element.setAttribute("aria-label", "Queue")
@@ -78,12 +127,12 @@ function jump(behavior) {
 function create() {
 	const text = lines("span")
 	text.top.className = "entry-title"
-	const [picture, time] = [cover(null), h("time")]
-	const play = h("button.row-main", { onclick: () => row.entry && playEntry(row.entry) }, picture, bars(), text.box, time)
+	const [picture, time] = [cover(), h("time")]
+	const play = h("button.row-main", () => row.entry && playEntry(row.entry), picture, bars(), text.box, time)
 	const handle = h("button.round.handle", icon("drag"))
 	const more = iconButton("more", "More", () => row.entry && entryMenu(more, row.entry))
 	const row = h("li.entry", play, more, handle)
-	handle.addEventListener("keydown", (event) => {
+	on(handle, "keydown", (event) => {
 		const way = { ArrowUp: -1, ArrowDown: 1 }[event.key]
 		if (!way || !row.entry) return
 		event.preventDefault()
@@ -102,9 +151,8 @@ function update(row, index) {
 	row.className = `entry${entry ? "" : " blank"}${isPast ? " past" : ""}${isCurrent ? " current" : ""}${isCurrent && isRunning(group) ? " moves" : ""}${problem ? " broken" : ""}`
 		+ (row.classList.contains("lifted") ? " lifted" : "")
 	attribute(row.play, "aria-current", isCurrent && "true")
-	setCover(row.picture, entry?.artwork, 300, album ?? title)
-	setText(row.text.top, title)
-	setText(row.text.below, problem ?? dotted(artist, album))
+	setCover(row.picture, entry?.artwork, album ?? title)
+	row.text.tell(title, problem ?? dotted(artist, album))
 	setText(row.time, clock(entry?.durationS))
 	label(row.handle, `Move ${title}, place ${index + 1} of ${entries.count}`)
 	row.handle.title = "Drag to move. Arrow keys move it too."

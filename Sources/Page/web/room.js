@@ -1,13 +1,10 @@
 // One room's sheet: exact volume, delay, channels, a sound to find it, pairing.
 
-import { join, leave, newGroup, patchRoom, roomVolume } from "./actions.js"
-import { isGuest } from "./access.js"
-import { act, newest, request, store } from "./api.js"
-import { dotted, h, iconButton, setText, textButton, whole } from "./dom.js"
-import { ask, confirm, sheet, toast } from "./overlay.js"
-import { slider } from "./slider.js"
+import {
+	act, ask, confirm, cure, dotted, h, iconButton, isGuest, isOut, join, leave, mark, newest, newGroup, patchRoom, rename, request, roomVolume, setText, sheet, signed,
+	slider, stateText, store, textButton, toast, whole,
+} from "./kit.js"
 import { choices, field } from "./sound.js"
-import { cure, isOut, signed, stateText } from "./truth.js"
 
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
@@ -57,6 +54,7 @@ export function roomSheet(id) {
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
 		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, field("Channels", null, channels.element)])] : []), h("div.lines",
+			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),
 			canSet && mute,
 			canSet && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`), ".line"),
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
@@ -75,7 +73,7 @@ export function roomSheet(id) {
 			delay.draw(now.delayMs ?? 0)
 			channels.draw(now.channels)
 			setText(mute.lastChild, now.muted ? "Sound on" : "Mute")
-			mute.classList.toggle("on", !!now.muted)
+			mark(mute, "on", !!now.muted)
 			return setText(status, dotted(now.model, now.muted ? "muted" : "", isOut(now) ? cure(now) : stateText(now)))
 		}
 	})

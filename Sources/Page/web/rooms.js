@@ -1,16 +1,14 @@
 // Rooms and groups: which rooms play together, and how loud.
 
-import { chooseGroup, chooseRooms, currentGroup, groupVolume, isRunning, join, leave, merge, newGroup, patchGroup, patchRoom, pick, roomVolume, toggle } from "./actions.js"
-import { forHousehold, isGuest } from "./access.js"
-import { act, request, store } from "./api.js"
-import { attribute, cover, h, iconButton, keyed, label, lines, setCover, setIcon, setText, textButton, whole } from "./dom.js"
-import { devicesButton } from "./devices.js"
-import { ask, menu, noRooms, sheet, toast } from "./overlay.js"
+import {
+	act, ask, attribute, byId, chooseGroup, chooseRooms, cover, currentGroup, forHousehold, form, groupVolume, h, iconButton, isGuest, isOut, isRunning, isSettable,
+	isTrouble, join, keyed, label, leave, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setCover, setIcon, setText,
+	sheet, stateText, store, textButton, toast, toggle, volumeRow, whole,
+} from "./kit.js"
 import { pair, roomSheet } from "./room.js"
-import { volumeRow } from "./slider.js"
-import { isOut, isSettable, isTrouble, micros, stateText } from "./truth.js"
+import { settings } from "./setup.js"
 
-const view = document.getElementById("rooms")
+const view = byId("rooms")
 const cards = h("div.cards")
 const free = h("ul.card")
 const freeBox = h("div.free-box", h("h2", "Not in a group"), free)
@@ -19,15 +17,15 @@ const create = textButton("plus", "New group", () => chooseRooms(null, { title: 
 const say = textButton("speaker", "Announce", announce)
 
 export function buildRooms() {
-	view.append(h("header.view-head", h("h1", "Rooms"), devicesButton(), say, create), h("div.scroll", cards, freeBox, nothing))
+	view.append(h("header.view-head", h("h1", "Rooms"), ...forHousehold(textButton("tune", "Settings", () => settings(), ".soft.slim")), say, create), h("div.scroll", cards, freeBox, nothing))
 }
 
 export function drawRooms() {
 	const current = currentGroup()
 	const groups = store.allGroups()
 	const loose = store.allRooms().filter((room) => !groups.some((group) => group.id === room.groupId))
-	keyed(cards, groups, (group) => group.id, groupCard, (card, group) => card.draw(group, group.id === current?.id))
-	keyed(free, loose, (room) => room.id, looseRow, (row, room) => row.draw(room, current))
+	keyed(cards, groups, groupCard, (card, group) => card.draw(group, group.id === current?.id))
+	keyed(free, loose, looseRow, (row, room) => row.draw(room, current))
 	freeBox.hidden = !loose.length
 	nothing.hidden = store.rooms.size > 0
 	say.hidden = create.hidden = !store.rooms.size
@@ -35,8 +33,8 @@ export function drawRooms() {
 
 function groupCard(group) {
 	const send = groupVolume()
-	const [picture, text] = [cover(null), lines()]
-	const choose = h("button.group-pick", { onclick: () => chooseGroup(group.id) }, picture, text.box)
+	const [picture, text] = [cover(), lines()]
+	const choose = h("button.group-pick", () => chooseGroup(group.id), picture, text.box)
 	const play = iconButton("play", "Play", () => toggle(group), ".filled")
 	const volume = volumeRow((value) => send(group, value), () => patchGroup(group, { muted: !group.muted }))
 	const members = h("ul.members")
@@ -53,16 +51,15 @@ function groupCard(group) {
 		volumeLine.hidden = !rooms.length || (isOne && isOut(rooms[0]))
 		play.hidden = !rooms.length
 		setText(edit.lastChild, rooms.length ? "Add or remove rooms" : "Add rooms")
-		setText(text.top, group.name)
-		setText(text.below, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
-		setCover(picture, group.item?.artwork, 300, group.item?.album)
-		card.classList.toggle("current", isCurrent)
+		text.tell(group.name, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
+		setCover(picture, group.item?.artwork, group.item?.album)
+		mark(card, "current", isCurrent)
 		attribute(card, "aria-label", group.name)
 		attribute(choose, "aria-pressed", `${isCurrent}`)
 		setIcon(play, isRunning(group) ? "pause" : "play")
 		label(play, `${isRunning(group) ? "Pause" : "Play"} in ${group.name}`)
 		volume.draw(group.name, group.volume, group.muted, !isSettable(group))
-		keyed(members, rooms, (room) => room.id, memberRow, (row, room) => row.draw(room, group))
+		keyed(members, rooms, memberRow, (row, room) => row.draw(room, group))
 	}
 	return card
 }
@@ -74,15 +71,15 @@ function memberRow(room) {
 	const check = iconButton("check", "Leave", () => leave(group, room), ".check")
 	const more = iconButton("more", "More", () => roomSheet(room.id))
 	const volume = volumeRow((value) => send(room, value), () => patchRoom(room, { muted: !room.muted }))
-	const take = h("button.soft.take", { onclick: () => join(group, room) }, "Take over")
+	const take = h("button.soft.take", () => join(group, room), "Take over")
 	const row = h("li.member", check, text.box, volume.parts.slice(1), take, more)
 	row.draw = (now, owner) => {
 		[room, group] = [now, owner]
 		setText(text.top, room.name)
 		const sync = room.sync && `± ${micros(Math.abs(room.sync.errorUs))}`
 		setText(text.below, isTrouble(room) ? stateText(room) : room.muted ? "muted" : room.state === "playing" && sync ? sync : room.state === "free" ? "" : stateText(room))
-		row.classList.toggle("bad", isTrouble(room))
-		row.classList.toggle("out", isOut(room))
+		mark(row, "bad", isTrouble(room))
+		mark(row, "out", isOut(room))
 		take.hidden = room.state !== "taken"
 		label(check, `Take ${room.name} out of the group`)
 		label(more, `More for ${room.name}`)
@@ -93,18 +90,17 @@ function memberRow(room) {
 
 function looseRow(room) {
 	const text = lines()
-	const use = h("button.soft", { onclick: () => useRoom(room) })
+	const use = h("button.soft", () => useRoom(room))
 	const more = iconButton("more", "More", () => roomSheet(room.id))
 	const row = h("li.loose", h("span.dot"), text.box, use, more)
 	row.draw = (now, current) => {
 		room = now
-		setText(text.top, room.name)
-		setText(text.below, room.state === "free" && room.volume != null ? `volume ${whole(room.volume)}` : stateText(room))
+		text.tell(room.name, room.state === "free" && room.volume != null ? `volume ${whole(room.volume)}` : stateText(room))
 		const verb = { away: "", noDevice: "", notPaired: isGuest() ? "" : "Pair", taken: isGuest() ? "" : "Take over" }[room.state] ?? (current ? "Join" : "Play here")
 		use.hidden = !verb
 		setText(use, verb)
 		attribute(use, "aria-label", verb === "Join" ? `Join ${room.name} to ${current.name}` : `${verb}: ${room.name}`)
-		row.classList.toggle("gone", !verb)
+		mark(row, "gone", !verb)
 		label(more, `More for ${room.name}`)
 	}
 	return row
@@ -136,19 +132,18 @@ function groupMenu(anchor, group) {
 /** Asks for words and rooms. Without words it is the chime alone. */
 function announce() {
 	sheet("Announce", (body, close) => {
-		const text = h("input", { placeholder: "Dinner is ready", "aria-label": "Words", maxlength: 1000, autofocus: true, autocomplete: "off" })
+		const text = h("input", { placeholder: "Dinner is ready", called: "Words", maxlength: 1000, autofocus: true, autocomplete: "off" })
 		const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired).map((room) => pick(room, isOut(room) ? stateText(room) : "", null, !isOut(room)))
 		const chime = pick({ name: "With a chime" }, "", null, true)
 		const isOn = (row) => row.querySelector("input").checked
-		const onsubmit = async (event) => {
-			event.preventDefault()
+		const say = async () => {
 			const roomIds = rooms.filter(isOn).map((row) => row.querySelector("input").value)
 			const done = await act("POST", "/announce", { ...(text.value.trim() && { text: text.value }), roomIds, chime: isOn(chime) })
 			if (!done) return
 			close()
 			toast(done.said)
 		}
-		body.append(h("form.ask", { onsubmit }, text, h("div", chime, h("hr"), rooms), h("div.foot", h("button.primary", { type: "submit" }, "Announce"))))
+		body.append(form("Announce", say, text, h("div", chime, h("hr"), rooms)))
 	})
 }
 
@@ -156,12 +151,12 @@ function announce() {
 function chooseMembers(groupId) {
 	sheet("Rooms that play together", (body, close) => {
 		const list = h("div")
-		body.append(list, h("button.primary", { onclick: close }, "Done"))
+		body.append(list, h("button.primary", close, "Done"))
 		return () => {
 			const group = store.group(groupId)
 			if (!group) return close()
 			const rooms = store.allRooms().filter((room) => room.isPaired && (room.isPresent || room.groupId === groupId))
-			return keyed(list, rooms, (room) => room.id,
+			return keyed(list, rooms,
 				(room) => pick(room, "", (event) => (event.target.checked ? join : leave)(store.group(groupId), store.room(room.id))),
 				(row, room) => {
 					const isIn = room.groupId === groupId

@@ -1,6 +1,6 @@
 // A slider that follows the finger anywhere on its row, and ignores the server while it is held.
 
-import { clamp, h, iconButton, label as setLabel, setIcon, setText, whole } from "./dom.js"
+import { clamp, h, iconButton, label as setLabel, mark, on, setIcon, setText, whole } from "./dom.js"
 
 /** Half a thumb, in pixels: the ends of the range lie this far inside the slider. */
 const inset = 8
@@ -10,7 +10,7 @@ const settleMs = 500
 // Calls `oninput(value)` while the slider moves, and once more on release. `isAbsolute`: the finger's place is the value. Otherwise a
 // drag changes the value by its distance, a tap beside the thumb by one step, so that no touch is suddenly loud. A mouse sets its place.
 export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keyStep = step, format = whole, oninput, isAbsolute, kind = "plain" }) {
-	const input = h("input", { type: "range", min, max, step, "aria-label": label })
+	const input = h("input", { type: "range", min, max, step, called: label })
 	const bubble = h("output", { "aria-hidden": true })
 	const element = h(`div.slider.${kind}`, h("div.track", h("i.ahead"), h("i.fill")), h("i.thumb"), input, bubble)
 	let value = min
@@ -19,7 +19,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 	let fresh = 0
 
 	function draw() {
-		element.classList.toggle("held", !!drag?.isMoving)
+		mark(element, "held", !!drag?.isMoving)
 		element.style.setProperty("--at", (max > min ? (clamp(value, min, max) - min) / (max - min) : 0).toFixed(4))
 		input.value = value
 		setText(bubble, format(value))
@@ -37,7 +37,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 	const width = () => element.clientWidth - 2 * inset
 	const placeOf = (event) => min + clamp((event.clientX - element.getBoundingClientRect().left - inset) / width(), 0, 1) * (max - min)
 
-	element.addEventListener("pointerdown", (event) => {
+	on(element, "pointerdown", (event) => {
 		if (event.button !== 0 || input.disabled) return
 		event.preventDefault()
 		input.focus({ preventScroll: true, focusVisible: false })
@@ -47,7 +47,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 		draw()
 		if (isMouse) move(placeOf(event))
 	})
-	element.addEventListener("pointermove", (event) => {
+	on(element, "pointermove", (event) => {
 		if (event.pointerId !== drag?.id) return
 		const way = event.clientX - drag.x
 		if (!drag.isMoving && Math.abs(way) < 5) return
@@ -63,10 +63,9 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 		else if (event.type === "pointercancel") draw()
 		else move(isByPlace ? placeOf(event) : value + Math.sign(placeOf(event) - value) * tapStep, true)
 	}
-	element.addEventListener("pointerup", end)
-	element.addEventListener("pointercancel", end)
-	input.addEventListener("input", () => move(Number(input.value), true))
-	input.addEventListener("keydown", (event) => {
+	on(element, "pointerup pointercancel", end)
+	on(input, "input", () => move(Number(input.value), true))
+	on(input, "keydown", (event) => {
 		const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key]
 		if (!way) return
 		event.preventDefault()
@@ -104,13 +103,13 @@ export function volumeRow(send, mute) {
 		parts: [button, bar.element, number],
 		draw(name, volume, isMuted, isOff = volume == null) {
 			setIcon(button, isMuted ? "mute" : "volume")
-			button.classList.toggle("on", isMuted)
+			mark(button, "on", isMuted)
 			setLabel(button, `${isMuted ? "Sound on" : "Mute"}: ${name}`)
 			button.disabled = bar.input.disabled = isOff
-			bar.element.classList.toggle("off", isOff)
+			mark(bar.element, "off", isOff)
 			bar.set(volume ?? 0)
 			bar.input.setAttribute("aria-label", `Volume: ${name}`)
-			bar.element.classList.toggle("muted", isMuted)
+			mark(bar.element, "muted", isMuted)
 			setText(number, volume == null ? "" : whole(bar.value))
 		},
 	}

@@ -1,12 +1,6 @@
 // Speed, pitch, loudness, equalizer, sleep timer, and the theme of this page.
 
-import { currentGroup, effects, sleepIn } from "./actions.js"
-import { isGuest } from "./access.js"
-import { newest, store } from "./api.js"
-import { h, setText, span } from "./dom.js"
-import { sheet } from "./overlay.js"
-import { slider } from "./slider.js"
-import { signed } from "./truth.js"
+import { currentGroup, effects, h, isGuest, newest, remember, root, setText, sheet, signed, sleepIn, slider, span, store } from "./kit.js"
 
 const equalizers = { "Off": [], "More bass": [{ kind: "bass", gain: 6 }], "Less bass": [{ kind: "bass", gain: -6 }], "Brighter": [{ kind: "treble", gain: 4 }],
 	"Voice": [{ kind: "highpass", frequency: 120 }, { kind: "equalizer", frequency: 2500, gain: 5, width: 2 }],
@@ -20,9 +14,9 @@ const preset = (filters) => Object.values(equalizers).find((preset) => preset.le
 
 /** A row of buttons, one of which is chosen. `draw(value)` marks it. */
 export function choices(title, options, pick) {
-	const buttons = Object.entries(options).map(([text, value]) => Object.assign(h("button", { onclick: () => pick(value) }, text), { choice: value }))
+	const buttons = Object.entries(options).map(([text, value]) => Object.assign(h("button", () => pick(value), text), { choice: value }))
 	return {
-		element: h("div.choices", { role: "group", "aria-label": title }, buttons),
+		element: h("div.choices", { role: "group", called: title }, buttons),
 		draw: (value, isOff = false) => buttons.forEach((button) => {
 			button.setAttribute("aria-pressed", button.choice === (value ?? null))
 			button.disabled = isOff
@@ -44,7 +38,7 @@ export function sound() {
 		const equalizer = choices("Equalizer", equalizers, (filters) => effects(currentGroup(), { filters }))
 		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds))
 		const look = choices("Look of this page", { "As the system": "auto", "Light": "light", "Dark": "dark" }, (value) => {
-			localStorage.setItem("tutti.theme", document.documentElement.dataset.theme = value)
+			remember("theme", root.dataset.theme = value)
 			store.changed()
 		})
 		const note = h("p.dim")
@@ -55,7 +49,7 @@ export function sound() {
 		}
 		body.append(field("Look of this page", null, look.element))
 		return () => {
-			look.draw(document.documentElement.dataset.theme)
+			look.draw(root.dataset.theme)
 			const group = currentGroup()
 			if (!group) return
 			// Effects read the item again, which a live source cannot do.

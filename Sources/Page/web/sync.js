@@ -1,14 +1,10 @@
 // The view of the sync errors: a plot of five minutes, and a table.
 
-import { currentGroup } from "./actions.js"
-import { get, store } from "./api.js"
-import { h, keyed, setText, span, textButton } from "./dom.js"
+import { byId, copy, currentGroup, empty, get, h, keyed, mark, micros, setText, signed, span, stateText, store, textButton, travel } from "./kit.js"
 import { onSync } from "./events.js"
-import { copy, empty } from "./overlay.js"
 import { Plot } from "./plot.js"
-import { micros, signed, stateText, travel } from "./truth.js"
 
-const view = document.getElementById("sync")
+const view = byId("sync")
 const spanMs = 300000
 /** Points of each room: [server time in ms, sync error in µs, error bound in µs]. */
 const history = new Map()
@@ -35,7 +31,7 @@ const plot = new Plot(spanMs)
 const rows = h("tbody")
 const legend = h("ul.legend")
 const content = h("div", h("div.sync-head", headline, subline), plot.element, legend,
-	h("div.table-box", { tabindex: 0, role: "region", "aria-label": "Figures of each room" }, h("table",
+	h("div.table-box", { tabindex: 0, role: "region", called: "Figures of each room" }, h("table",
 		h("thead", h("tr", h("th", { scope: "col" }, "Room"), columns.map(([text, title]) => h("th", { scope: "col", title }, text)))), rows)))
 const nothing = empty("wave", "Nothing to measure", "While music plays, each room reports how far it is from the schedule, in millionths of a second.")
 const copyButton = textButton("copy", "Copy report", () => copy(report()))
@@ -106,11 +102,11 @@ export function drawSync() {
 	tellSpread(rooms.filter((room) => room.sync))
 	const lines = rooms.map((room, index) => ({ ...room, color: index % 8, points: history.get(room.id) ?? [] }))
 	plot.draw(now, lines, marks.filter((mark) => lines.some((line) => line.id === mark.roomId)))
-	keyed(legend, lines, (room) => room.id, () => h("li", h("i"), h("span")), ({ children }, room) => {
+	keyed(legend, lines, () => h("li", h("i"), h("span")), ({ children }, room) => {
 		children[0].className = `swatch line-${room.color}`
 		setText(children[1], room.name)
 	})
-	keyed(rows, lines, (room) => room.id, () => h("tr", h("th", { scope: "row" }, h("i"), h("span")),
+	keyed(rows, lines, () => h("tr", h("th", { scope: "row" }, h("i"), h("span")),
 		columns.map(([text], index) => h("td", { "data-name": text }, index === ahead && h("i.bar"), h("span")))), drawRow)
 }
 
@@ -121,7 +117,7 @@ function drawRow(row, room) {
 	columns.forEach((column, index) => {
 		const shown = room.sync || index ? cell(room, column) : stateText(room)
 		setText(cells[index].lastChild, shown)
-		cells[index].classList.toggle("bad", index > ahead && shown > 0)
+		mark(cells[index], "bad", index > ahead && shown > 0)
 	})
 	cells[ahead].firstChild.hidden = !room.sync
 	cells[ahead].firstChild.style.setProperty("--at", Math.min(1, (room.sync?.bufferedS ?? 0) / 300))

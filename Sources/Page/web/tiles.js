@@ -1,12 +1,7 @@
 // Covers in grids and rows of tracks: how albums, artists, stations and tracks look, and what a tap on them does.
 
-import { forHousehold } from "./access.js"
-import { enqueue, play, playMenu } from "./actions.js"
-import { act, get, request } from "./api.js"
-import { clock, count, cover, dotted, h, icon, iconButton, label, lines, setCover, setText, textButton } from "./dom.js"
-import { heart, keyOf } from "./favourites.js"
+import { act, ask, clock, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, request, setCover, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
-import { ask } from "./overlay.js"
 import { VirtualList } from "./virtual.js"
 
 export const scroller = h("div.scroll", { tabindex: -1 })
@@ -59,23 +54,22 @@ function newGrid(path, name, card) {
 export const grid = (items, card, kind = "grid") => h(`ul.${kind}`, items.map((item) => fill(card.create(item), card, item)))
 
 function fill(item, card, thing) {
-	item.classList.toggle("blank", !thing)
+	mark(item, "blank", !thing)
 	if (!thing || item.shown === thing) return item
 	item.shown = thing
 	const { href, artwork, title, below, symbol } = card.show(thing)
 	if (href) item.main.href = href
 	item.main.title = dotted(title, below)
-	setCover(item.picture, artwork, 300, title, symbol)
-	setText(item.text.top, title)
-	setText(item.text.below, below)
+	setCover(item.picture, artwork, title, symbol)
+	item.text.tell(title, below)
 	if (item.button) label(item.button, `${card.verb} ${title}`)
 	return item
 }
 
 /** A cover with two lines below it, and optionally a button on it. */
 function tile(tag, kind, act, symbol, more, classes) {
-	const [picture, text] = [cover(null), lines()]
-	const main = h(tag, act ? { onclick: () => act(item.shown) } : {}, picture, text.box)
+	const [picture, text] = [cover(), lines()]
+	const main = h(tag, act && (() => act(item.shown)), picture, text.box)
 	const button = symbol && iconButton(symbol, "", (event) => more(item.shown, event.currentTarget), classes)
 	const item = Object.assign(h(`li.tile${kind}`, main, button), { main, picture, text, button })
 	return item
@@ -100,13 +94,13 @@ export const artistCard = {
 /** A genre or a composer: a coloured field with its name. */
 export const tagCard = {
 	create: () => tile("a", ".tag"),
-	show: ({ id, name, albumCount }) => ({ href: `#/library/tag/${id}/${encodeURIComponent(name)}`, title: name, below: count(albumCount, "album"), symbol: "note" }),
+	show: ({ id, name, albumCount }) => ({ href: url`#/library/tag/${id}/${name}`, title: name, below: count(albumCount, "album"), symbol: "note" }),
 }
 
 const itemsOf = ({ id, name }) => [id ? { radioId: id } : { inputId: name }]
 
 /** Places of things that have a page. The others play. */
-const pageOf = ({ kind, id }) => ["album", "artist", "playlist"].includes(kind) && `#/library/${kind}/${encodeURIComponent(id)}`
+const pageOf = ({ kind, id }) => ["album", "artist", "playlist"].includes(kind) && url`#/library/${kind}/${id}`
 const kinds = { artist: "Artist", radio: "Station", playlist: "Playlist", input: "Input" }
 const playThing = ({ kind, id, title }) => play([{ [`${kind}Id`]: id }], title)
 
@@ -122,7 +116,7 @@ export const thingCard = {
 export const radioCard = {
 	verb: "More for",
 	create: () => tile("button.station", "", (shown) => play(itemsOf(shown), shown.name), "more", (shown, anchor) =>
-		playMenu(anchor, itemsOf(shown), shown.name, shown.id && forHousehold(null, drop(`/library/radios/${shown.id}`))), ".corner"),
+		playMenu(anchor, itemsOf(shown), shown.name, shown.id ? forHousehold(null, renameRadio(shown), drop(`/library/radios/${shown.id}`)) : []), ".corner"),
 	show: ({ artwork, name, uri, kind, onSound, isHeard }) => ({ artwork, title: name, symbol: uri ? "radio" : "wave",
 		below: uri ? host(uri) : isHeard ? "Sounds now" : onSound ? `Plays by itself in ${onSound}` : kind === "card" ? "Sound card" : "Other program" }),
 }
@@ -130,14 +124,18 @@ export const radioCard = {
 const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)
 
 export function addRadio() {
-	ask("Address of the station", { hint: "http://…", button: "Next", inputmode: "url" }, async (uri) => {
+	ask("Address of the station", { hint: "http://…", button: "Add", inputmode: "url", detail: "Its name comes from the station." }, async (uri) => {
 		if (!/^https?:\/\//.test(uri)) throw new Error("An address begins with http:// or https://")
-		ask("Name of the station", { value: host(uri) }, async (name) => {
-			await request("POST", "/library/radios", { name, uri })
-			load()
-		})
+		const { data } = await request("POST", "/library/radios", { uri })
+		toast(`${data.name} is a station now`)
+		load()
 	})
 }
+
+const renameRadio = ({ name, uri }) => ["tune", "Rename", () => ask("Name of the station", { value: name }, async (name) => {
+	await request("POST", "/library/radios", { name, uri })
+	load()
+})]
 
 const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
 
@@ -145,7 +143,7 @@ export const verbs = (items, name) => h("div.verbs", textButton("play", "Play", 
 	textButton(null, "Play next", () => enqueue(items, "next", name)), textButton("plus", "Add", () => enqueue(items, "end", name)),
 	keyOf(items) && heart(keyOf(items), name))
 
-export const pageHead = (kind, title, byline, text, artwork, items) => h(`header.page-head${kind}`, cover(artwork, 1200, title),
+export const pageHead = (kind, title, byline, text, artwork, items) => h(`header.page-head${kind}`, cover(artwork, title, "", 1200),
 	h("div.page-text", h("h1", title), byline && h("p.byline", byline), h("p.dim", text)), verbs(items, title))
 
 /** A track in its album. A tap plays the album from here on. */
@@ -160,9 +158,9 @@ export const playlistRow = ({ id, name, trackCount }) => row(name, [{ playlistId
 	more: forHousehold(null, drop(`/library/playlists/${id}`)) })
 
 export function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => play(items, title) }) {
-	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork, 300, title), symbol && icon(symbol),
+	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork, title), symbol && icon(symbol),
 		h("span.two", h("span.entry-title", title), below && h("span.dim", below)), hasVideo && icon("video"), time != null && h("time", clock(time))]
-	return h("li.row", href ? h("a.row-main", { href }, inner) : h("button.row-main", { onclick: start }, inner),
+	return h("li.row", href ? h("a.row-main", { href }, inner) : h("button.row-main", start, inner),
 		iconButton("plus", `Add ${title} to the end`, () => enqueue(items, "end", title)),
 		iconButton("more", `More for ${title}`, (event) => playMenu(event.currentTarget, items, title, more)))
 }

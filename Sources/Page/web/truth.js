@@ -1,7 +1,7 @@
 // The line of facts about the sound, and their explanations.
 
 import { effects, isRunning, sleepIn } from "./actions.js"
-import { store } from "./api.js"
+import { language, store } from "./api.js"
 import { dotted, h, icon, keyed, setIcon, setText, span } from "./dom.js"
 import { sheet } from "./overlay.js"
 
@@ -16,7 +16,7 @@ export const isSettable = (group) => store.roomsOf(group ?? { roomIds: [] }).som
 /** The distance that sound travels in this time: 1 cm in 29 µs. */
 export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))} mm` : `${Math.round(us * 0.0343)} cm`)
 
-const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString([], { timeStyle: "short" })
+const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString(language(), { timeStyle: "short" })
 
 const outdated = "needs an update"
 const other = (room) => room.reason?.holder ?? "Another sender"
@@ -91,16 +91,16 @@ function changes(group) {
 
 /** Updates a row of chips. */
 export function drawFacts(row, group) {
-	keyed(row, group ? facts(group) : [], (fact) => fact.key, (fact) => {
+	keyed(row, group ? facts(group) : [], (fact) => {
 		const onclick = () => (chip.fact.undo ? chip.fact.undo() : explain(row))
-		const chip = h("button", { onclick }, icon(fact.icon), h("span"), fact.undo && icon("close"))
+		const chip = h("button", onclick, icon(fact.icon), h("span"), fact.undo && icon("close"))
 		return chip
 	}, (chip, fact) => {
 		chip.fact = fact
 		chip.className = `chip${fact.isBad ? " bad" : ""}${fact.undo ? " set" : ""}`
 		setIcon(chip, fact.icon)
 		setText(chip.querySelector("span"), fact.text)
-	})
+	}, ({ key }) => key)
 }
 
 function explain(row) {

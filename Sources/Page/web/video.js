@@ -1,14 +1,10 @@
 // Plays a video of the library muted in this tab, in sync with its sound in the rooms.
 
-import { currentGroup } from "./actions.js"
-import { get } from "./api.js"
-import { clamp, h, iconButton } from "./dom.js"
-import { slider } from "./slider.js"
+import { clamp, currentGroup, get, h, iconButton, remember, remembered, slider, url } from "./kit.js"
 
 /** Seconds. With a larger error the picture jumps; a smaller one changes its speed by a few per cent. */
 const jumpBeyondS = 0.25
-const delayKey = "tutti.screenDelayMs"
-const screenDelayMs = () => Number(localStorage.getItem(delayKey) ?? 0)
+const screenDelayMs = () => Number(remembered("screenDelayMs") ?? 0)
 let video = null
 let shade = null
 let truth = null
@@ -18,12 +14,12 @@ let timer = 0
 export function toggleVideo(art) {
 	const item = currentGroup()?.item
 	if (video || !item?.hasVideo) return stopVideo()
-	video = h("video", { playsinline: true, disableremoteplayback: true, "aria-label": item.title })
+	video = h("video", { playsinline: true, disableremoteplayback: true, called: item.title })
 	video.muted = true
 	video.trackId = item.trackId
-	video.src = `api/v1/library/tracks/${encodeURIComponent(item.trackId)}/media`
+	video.src = url`api/v1/library/tracks/${item.trackId}/media`
 	const delay = slider({ label: "What this screen adds, in milliseconds", min: -100, max: 300, step: 5, tapStep: 5,
-		format: (value) => `screen ${value} ms`, oninput: (value) => localStorage.setItem(delayKey, value) })
+		format: (value) => `screen ${value} ms`, oninput: (value) => remember("screenDelayMs", value) })
 	delay.set(screenDelayMs())
 	shade = h("div.video", video, h("div.video-tools", delay.element, iconButton("full", "Whole screen", () => shade.requestFullscreen?.()),
 		iconButton("close", "Close the video", stopVideo)))

@@ -1,6 +1,6 @@
 // A list or grid of any length that only has elements for its visible part.
 
-import { h } from "./dom.js"
+import { h, on } from "./dom.js"
 
 /** `create()` makes an `li`, `update(li, index)` fills it. `columns(width)` and `rowHeight(cell)` are the layout, in pixels. `need(first, end)` gets the range in view. */
 export class VirtualList {
@@ -10,12 +10,12 @@ export class VirtualList {
 		this.items = new Map()
 		this.shift = () => 0
 		this.element = h(`ul.virtual.${kind}`)
-		scroller.addEventListener("scroll", () => {
+		on(scroller, "scroll", () => {
 			this.frame ??= requestAnimationFrame(() => {
 				this.frame = undefined
 				this.draw(false)
 			})
-		}, { passive: true })
+		})
 		new ResizeObserver(() => this.refresh()).observe(scroller)
 	}
 

@@ -1,0 +1,113 @@
+// Sets the household up: its rooms, the folders of its music, and its settings.
+
+import {
+	act, count, currentGroup, dotted, enqueue, get, h, icon, iconButton, isGuest, keyed, lines, newGroup, noRooms, on, rename, select, setText, sheet, stateText, store,
+	textButton, toast, url, warn,
+} from "./kit.js"
+import { devices } from "./devices.js"
+import { pair, roomSheet } from "./room.js"
+
+let isBegun = false
+/** True until there is music and a room for it, and from then on until this page plays something. */
+export const needsSetUp = () => !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.allRooms().some((room) => room.isPaired))
+
+const hear = async ({ id, name }) => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)
+
+function roomRow(room) {
+	const text = lines()
+	const button = h("button.soft", () => (room.isPaired ? hear(room) : pair(room)))
+	const row = h("li.loose", icon("speaker"), text.box, button, iconButton("more", `More for ${room.name}`, () => roomSheet(room.id)))
+	row.draw = (now) => {
+		room = now
+		text.tell(room.name, stateText(room))
+		button.hidden = !room.isPresent
+		setText(button, room.isPaired ? "Make a sound" : `Pair ${room.name}`)
+	}
+	return row
+}
+
+/** The library's folders. Each can be taken out, unless the configuration names it. */
+function folders() {
+	const list = h("ul.devices")
+	let shown
+	const element = h("div", list)
+	return {
+		element,
+		async draw() {
+			const { folders, awayFolders, trackCount, scan } = store.library
+			const state = JSON.stringify([folders, awayFolders, scan ? 0 : trackCount])
+			if (shown === state) return
+			shown = state
+			const found = await get("/folders").catch(() => ({ folders: [] }))
+			keyed(list, found.folders, () => {
+				const text = lines()
+				return Object.assign(h("li.loose", icon("folder"), text.box), { text })
+			}, (row, { name, path, isFixed, isAway, trackCount }) => {
+				row.text.tell(path, dotted(isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
+				row.querySelector("button")?.remove()
+				if (!isFixed) row.append(iconButton("trash", `Take ${name} out of the library`, () => act("DELETE", url`/folders?path=${path}`)))
+			}, ({ path }) => path)
+		},
+	}
+}
+
+/** Folders to choose from, one level at a time. Calls `done` when one is in the library. */
+function chooser(done) {
+	const box = h("div", { role: "group", called: "Folders" })
+	const use = async (path) => (await act("POST", "/folders", { path })) && done()
+	async function open(path) {
+		const found = await get(path ? url`/folders/choices?path=${path}` : "/folders/choices").catch(warn)
+		if (!found) return
+		box.replaceChildren(path ? h("div.group-head", iconButton("left", "Back", () => open(found.parent)), h("strong.two", path), textButton("check", "Use this folder", () => use(path))) : "",
+			h("ul.tracks", found.folders.map(({ name, path }) => h("li.row", h("button.row-main", () => open(path), icon("folder"), h("span.entry-title.two", name), icon("right")),
+				h("button.soft", { onclick: () => use(path), called: `Use ${name}` }, "Use")))),
+			h("p.dim", found.folders.length ? found.isCut ? "There are more, which are not shown." : "" : "There are no folders here."))
+	}
+	open()
+	return box
+}
+
+async function playSomething() {
+	const rooms = store.allRooms().filter((room) => room.isPaired && room.state === "free").map(({ id }) => id)
+	if (!currentGroup()?.roomIds.length && !(await newGroup(rooms))) return
+	const { albums: [album] } = await get("/library/albums?sort=added&limit=1")
+	enqueue([album ? { albumId: album.id } : { folder: store.library.folders[0] }], "now", album?.title ?? "your music")
+}
+
+/** The first view of a household: what is missing until it plays. */
+export function setUp() {
+	const rooms = h("ul.card")
+	const [music, none, scan] = [folders(), noRooms(), h("p.dim", { role: "status" })]
+	const choose = h("div", chooser(() => (choose.hidden = true)))
+	const play = textButton("play", "Play", playSomething, ".primary")
+	const element = h("div.set-up", h("h1", "Set up"), h("h2.part", "Rooms"), none, rooms, h("h2.part", "Where is your music?"), music.element, choose, scan, play)
+	element.draw = () => {
+		const { trackCount, scan: now, folders } = store.library
+		none.hidden = store.rooms.size > 0
+		rooms.hidden = !none.hidden
+		keyed(rooms, store.allRooms(), roomRow)
+		music.draw()
+		choose.hidden = folders?.length > 0
+		setText(scan, now ? `Reading ${now.folder}: ${count(now.done, "file")} of ${now.total.toLocaleString("en")}` : trackCount ? `${count(trackCount, "track")} found` : folders?.length ? "No music was found there yet." : "")
+		play.hidden = !trackCount || !store.allRooms().some((room) => room.isPaired)
+	}
+	return element
+}
+
+/** What can be set for the household. */
+export function settings() {
+	sheet("Settings", (body, close) => {
+		const music = folders()
+		const line = (symbol, text, run) => textButton(symbol, text, run, ".line")
+		const { dates = "", fixed, name } = store.server
+		const language = select("Language of dates", [["", "As each browser has it"], ...["de", "en", "es", "fr", "it", "nl", "pl", "pt"].map((code) => [code, new Intl.DisplayNames([code], { type: "language" }).of(code)])], dates)
+		on(language.box, "change", () => act("PATCH", "/settings", { dates: language.box.value }))
+		body.append(h("p.dim", name), h("h3", "Music"), music.element,
+			line("plus", "Add a folder", () => sheet("Add a folder", (body, close) => body.append(chooser(close)))),
+			h("h3", "Rooms"), ...store.allRooms().map((room) => line("speaker", room.name, () => rename(room))),
+			h("h3", "Sources"), line("radio", "Stations and inputs", () => { close(); location.hash = "#/library/radio" }),
+			h("h3", "Page"), line("phone", "Devices", () => devices()), language.row,
+			h("p.dim", fixed?.length ? `The configuration of the daemon decides: ${fixed.join(", ")}.` : ""))
+		return () => music.draw()
+	})
+}
