@@ -6,7 +6,7 @@ import Service
 /// Follows the configuration's file: reads it again when it has changed. What is wrong in it is said, and the daemon goes
 /// on as before.
 final class ConfigurationWatch {
-  /// What is to be done about a change.
+  /// Tells the daemon how to take a change.
   enum News: Sendable {
     /// Taken over at once, with the folders from within which others may be chosen.
     case followed(HouseConfiguration, roots: [String])

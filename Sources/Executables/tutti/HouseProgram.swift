@@ -27,7 +27,7 @@ final class HouseProgram: LoopMember {
   private let folder: (watch: DirectoryWatch, id: DescriptorID)?
   private let pairings: NewestValueThread<Void>
   private let file: ConfigurationWatch
-  /// What came of a change of the configuration's file, until the loop's thread takes it.
+  /// Changes of the configuration's file that the loop's thread has not taken yet.
   private let news: Inbox<ConfigurationWatch.News>
   private var end: LocalTime?
   private var needsStart = false

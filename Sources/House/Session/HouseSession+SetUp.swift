@@ -1,6 +1,6 @@
 /// Keeps what the household's people have chosen for it: folders with music, names of rooms, the language of dates.
 extension HouseSession {
-  /// What is chosen, and what the configuration decides.
+  /// Holds the choices of people beside those of the configuration.
   struct HouseSetUp: Hashable {
     var chosen: SetUp
     var fixed = SetUp.Fixed()
