@@ -207,7 +207,7 @@ import Testing
   @Test func `tables of a newer version are left alone`() throws {
     try bed.database.setVersion(99)
     let settings = MediaLibrary.Settings(
-      folders: [], database: bed.database.path, pictures: bed.temporary.file("pictures"),
+      folders: [String](), database: bed.database.path, pictures: bed.temporary.file("pictures"),
       worker: LibraryBed.worker)
     let failure = #expect(throws: MediaLibrary.Failure.self) {
       _ = try MediaLibrary(settings, changed: { _ in }, report: { _ in })

@@ -25,20 +25,20 @@ import WebTestSupport
       try await expectStatus(204, client.ask("DELETE", "/api/v1/folders?path=/srv/Jazz"))
       try expectProblem(
         await client.ask("DELETE", "/api/v1/folders?path=/srv/Music"), 409, "configuration")
-      #expect(
-        await house.requests.prefix(2) == [
-          .setUp(.addFolder("/srv/Jazz")), .setUp(.removeFolder("/srv/Jazz")),
-        ])
+      let orders = await house.requests
+      #expect(orders.contains(.setUp(.addFolder("/srv/Jazz"))))
+      #expect(orders.contains(.setUp(.removeFolder("/srv/Jazz"))))
     }
   }
 
   @Test(arguments: [
-    #"{}"#, #"{"path":""}"#, #"{"path":"srv"}"#, #"{"path":"/srv/../etc"}"#,
-    #"{"path":"/a","x":1}"#,
+    (#"{}"#, 400), (#"{"path":""}"#, 400), (#"{"path":"/a","x":1}"#, 400),
+    (#"{"path":"srv"}"#, 422), (#"{"path":"/srv/../etc"}"#, 422),
+    (#"{"path":"/srv/Music/Jazz"}"#, 422),
   ])
-  func `what is no folder is refused`(body: String) async throws {
+  func `what is no folder is refused`(body: String, status: Int) async throws {
     try await withHouse { client, _ in
-      try await expectStatus(400, client.ask("POST", "/api/v1/folders", body))
+      try await expectStatus(status, client.ask("POST", "/api/v1/folders", body))
     }
   }
 
@@ -53,8 +53,8 @@ import WebTestSupport
       let server = try await client.ask("GET", "/api/v1/state").json(HouseState.self).server
       #expect(server.dates == "de-AT" && server.fixed == ["library"])
       try await expectStatus(204, client.ask("PATCH", "/api/v1/settings", #"{"dates":""}"#))
-      for wrong in [#"{"dates":"x"}"#, #"{}"#] {
-        try await expectStatus(400, client.ask("PATCH", "/api/v1/settings", wrong))
+      for (wrong, status) in [(#"{"dates":"x"}"#, 422), (#"{}"#, 400)] {
+        try await expectStatus(status, client.ask("PATCH", "/api/v1/settings", wrong))
       }
     }
   }
