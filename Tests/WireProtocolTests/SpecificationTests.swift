@@ -132,6 +132,59 @@ import WireProtocol
         + " and \(lengths[2]) on media")
   }
 
+  @Test func `a connection begins with the messages that the documents name`() throws {
+    let openings = try Specification.text(of: "framing.md").split(separator: "\n")
+      .compactMap { line -> (type: UInt16, name: String)? in
+        let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard cells.count == 4, cells[0].hasPrefix("`0x"),
+          let type = UInt16(cells[0].dropFirst(3).dropLast(), radix: 16), Self.opens(type)
+        else { return nil }
+        return (type, "`\(cells[1])`")
+      }
+    let names = openings.dropLast().map(\.name).joined(separator: ", ")
+    let all = "\(names) or \(openings.last?.name ?? "")"
+    #expect(
+      try words(of: "framing.md").contains("first message of a connection must be \(all), and"))
+    let pairing = openings.filter { $0.type >> 8 == 4 }.map(\.name)
+    let list = pairing.dropLast().joined(separator: ", ") + " and " + (pairing.last ?? "")
+    #expect(try words(of: "README.md").contains("\(list) one that pairs."))
+  }
+
+  /// True if a connection may begin with this type.
+  private static func opens(_ type: UInt16) -> Bool {
+    do throws(DecodeError) {
+      _ = try OpeningMessage.decode(RawMessage(type: type, payload: []))
+      return true
+    } catch {
+      return error != .notThisProtocol
+    }
+  }
+
+  private func words(of document: String) throws -> String {
+    try Specification.text(of: document).split { $0.isWhitespace }.joined(separator: " ")
+  }
+
+  /// Rules that no example shows, and that authors of other programs had to guess.
+  @Test(arguments: [
+    ("README.md", "`CLOCK_BOOTTIME` on Linux"),
+    ("README.md", "It does not end the session for that, as the room still takes what it is sent."),
+    ("smallest-sender.md", "on Linux use `CLOCK_BOOTTIME`"),
+    ("control-messages.md", "sends it wherever it can read the token, paired or not."),
+    ("control-messages.md", "one more than the number of the packet taken last"),
+    ("control-messages.md", "A change that lasts for less than 250 ms need not be told"),
+    ("smallest-receiver.md", "at each change of state that lasts 250 ms"),
+    ("security.md", "a client ignores tickets that it is sent"),
+    ("media.md", "may not begin before the one before it ends: an overlap is a violation."),
+    ("media.md", "unless it is the first of its connection"),
+    ("credit.md", "at two thirds of the rate for about 6 s"),
+    ("time-exchange.md", "read the clock again after the tag is made"),
+    ("flush.md", "A fresh receiver has generation 0 and takes the first packet's."),
+    ("live.md", "both are optional"),
+  ])
+  func `what no message shows is said in words`(document: String, rule: String) throws {
+    #expect(try words(of: document).contains(rule))
+  }
+
   @Test func `numbers of the introduction are those of the programs`() throws {
     let text = try Specification.text(of: "README.md")
     let span = Specification.span(nanoseconds: ProtocolLimits.silence.count)
