@@ -117,6 +117,18 @@ import enum House.Refusal
     }
   }
 
+  @Test func `rooms that are all away leave their group as loud as they were`() throws {
+    let id = try play(in: kitchen, bath)
+    try ask(.set(rooms: [kitchen, bath], RoomChange(volume: 40)))
+    func volume() -> Double? {
+      world.session.state(at: world.now).groups.first { $0.id == id }?.volume
+    }
+    #expect(volume() == 40)
+    for index in 0...1 { world.power(index, isOn: false) }
+    world.advance(by: .seconds(1))
+    #expect(volume() == 40)
+  }
+
   @Test func `what begins shuffled gets the order in which it was asked for`() throws {
     let id = try play(in: kitchen)
     let files = (1...8).map { "/music/\($0).flac" }

@@ -99,6 +99,17 @@ import Testing
     #expect(kept[.posixPermissions] as? Int == 0o600)
   }
 
+  @Test func `a room whose name has a space says a command that can be copied`() throws {
+    let room = try Program(
+      "tutti-receiver",
+      [
+        "--name", "Living room", "--port", "0", "--no-mdns", "--state-dir", folder.file("state"),
+        "--output", "null",
+      ], environment: try home("ann"))
+    try room.line("its command") { $0.hasSuffix("; on a sender: tutti pair 'Living room'") }
+    #expect(try room.stop() == 0)
+  }
+
   @Test func `a typo costs no guess, and after three wrong PINs a restart does not help`() throws {
     let (first, address) = try receiver()
     let pin = try pin()

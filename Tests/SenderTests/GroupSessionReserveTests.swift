@@ -297,6 +297,19 @@ import WireProtocol
     }
     #expect(Self.blamed(group) == 0)
   }
+
+  @Test func `a file is not called slow, because it may end before its time`() {
+    func said(_ location: String) -> String {
+      Buffering(
+        item: PlayItem(id: 1, location: location), arrived: .zero, needed: .seconds(2)
+      ).description
+    }
+    #expect(
+      said("/music/a.flac")
+        == "/music/a.flac: cannot be read fast enough, or is not complete; "
+        + "waiting for the next 2 s of it")
+    #expect(said("http://a/b").contains("too slow"))
+  }
 }
 
 /// Frames of 8000 Hz that are read 800 at a time.
