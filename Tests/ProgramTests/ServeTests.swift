@@ -265,6 +265,35 @@ import Testing
     return (try program.exitCode(), program.lines)
   }
 
+  @Test func `a library that cannot be opened costs nothing but the library`() throws {
+    // A pipe at which the start would wait for ever.
+    let state = folder.file("daemon")
+    try FileManager.default.createDirectory(
+      atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try #require(mkfifo(state + "/library.db", 0o600) == 0)
+    let room = try ReceiverProgram("a", in: folder, "--output", "null")
+    let daemon = try Daemon(in: folder)
+    #expect(daemon.program.lines(with: "the household plays without a library").count == 1)
+    _ = try daemon.run("play", try tone("one"), "--at", room.address)
+    try room.program.line(with: "playing")
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `phones are shown an address that they can look up`() throws {
+    func host(_ daemon: Daemon) throws -> Substring {
+      let line = try daemon.program.line(with: "the page is http://")
+      return line.components(separatedBy: "http://")[1].prefix { $0 != ":" }
+    }
+    // Phones do not know the bare name of a machine.
+    let plain = try Daemon(in: folder)
+    let number = try host(plain)
+    #expect(number == "localhost" || number.allSatisfy { $0.isNumber || $0 == "." }, "\(number)")
+    #expect(try plain.stop() == 0)
+    let named = try Daemon(in: folder, "--hosts", "study,study.lan")
+    #expect(try host(named) == "study.lan")
+    #expect(try named.stop() == 0)
+  }
+
   @Test func `a wrong line of the configuration is named`() throws {
     let file = try folder.write(Array("name = x\nprot = 1\n".utf8), to: "my.conf")
     let program = try Program(

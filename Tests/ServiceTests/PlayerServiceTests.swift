@@ -5,7 +5,6 @@ import FFmpegSource
 import Foundation
 import LinuxIO
 import OpenSSLSecurity
-import Sender
 import TestSupport
 import Testing
 import WireProtocol
@@ -13,6 +12,7 @@ import WireProtocol
 import enum House.Refusal
 
 @testable import House
+@testable import Sender
 @testable import Service
 
 /// Tests of a player's answers to requests, without a terminal, a room or a network.
@@ -49,6 +49,22 @@ import enum House.Refusal
     #expect(try player.answer(received.request).queue?.map(\.title) == [nil, "Sinnerman"])
     #expect(try player.answer(.edit(.play(1))).status?.nextTitle == "Sinnerman")
     #expect(try player.answer(.edit(.move(2, to: .number(1)))).done == "Sinnerman is number 1")
+    try player.end()
+  }
+
+  @Test func `titles that were read once are those of the list and of all answers`() throws {
+    let player = try Self.player(["/music/a.flac", "/music/b.flac", "/music/c.flac"])
+    for (item, title) in zip(player.items, ["One", "Two", "Three"]) {
+      player.player.note(
+        .itemStarted(
+          OpenedItem(
+            item: item, duration: nil, position: .zero, isSeekable: true,
+            metadata: ItemMetadata(title: title))))
+    }
+    #expect(try player.answer(.queue).queue?.map(\.title) == ["One", "Two", "Three"])
+    #expect(try player.answer(.edit(.play(2))).done == "2: Two")
+    #expect(try player.answer(.transport(.next)).done == "3: Three")
+    #expect(try player.answer(.edit(.move(1, to: .number(2)))).done == "One is number 2")
     try player.end()
   }
 
