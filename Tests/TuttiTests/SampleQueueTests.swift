@@ -78,6 +78,7 @@ import Testing
     #expect(read(16_000, of: queue, &place).count == 16_000)
     // The rooms still play old audio, far ahead.
     queue.release(before: .seconds(60), in: 1)
+    try #require(queue.reaches(past: .zero))
     place = queue.begin(at: 0, as: Self.mono, in: 2)
     #expect(read(16_000, of: queue, &place).prefix(2) == [0, 1])
     queue.release(before: .seconds(60), in: 2)
