@@ -42,6 +42,12 @@ def main():
                     shoot(browser, server, folder, scheme, size)
         if arguments.base:
             return
+        with support.Server("first") as server:
+            for scheme in ["dark", "light"]:
+                for size in [PHONE, TABLET, LAPTOP]:
+                    page = support.context(browser, size, color_scheme=scheme).new_page()
+                    page.goto(server.address)
+                    taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-set-up")
         for scene in ["empty", "silent"]:
             with support.Server(scene) as server:
                 page = support.context(browser, PHONE, color_scheme="dark").new_page()
@@ -58,7 +64,7 @@ def shoot(browser, server, folder, scheme, size):
         page.goto(f"{server.address}#/{view}")
         taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
     page.goto(f"{server.address}#/rooms")
-    for name, button in [("room", "More for Kitchen"), ("members", "Add or remove rooms"), ("group-menu", "More for this group"), ("announce", "Announce")]:
+    for name, button in [("room", "More for Kitchen"), ("members", "Add or remove rooms"), ("group-menu", "More for this group"), ("announce", "Announce"), ("settings", "Settings")]:
         page.get_by_role("button", name=button).first.click()
         taken(page, folder, f"{size[0]}x{size[1]}-{scheme}-{name}")
         closed(page)

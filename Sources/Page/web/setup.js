@@ -9,7 +9,7 @@ import { pair, roomSheet } from "./room.js"
 
 let isBegun = false
 /** True until there is music and a room for it, and from then on until this page plays something. */
-export const needsSetUp = () => !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.allRooms().some((room) => room.isPaired))
+export const needsSetUp = () => store.revision > 0 && !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.allRooms().some((room) => room.isPaired))
 
 const hear = async ({ id, name }) => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)
 
