@@ -1,11 +1,11 @@
 #!/bin/bash
 # Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, or TLS channels:
-#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines SECONDS [libFuzzer options]
+#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
 
-target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines SECONDS [libFuzzer options]}
-seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines SECONDS [libFuzzer options]}
+target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources SECONDS [libFuzzer options]}
+seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources SECONDS [libFuzzer options]}
 shift 2
 core=(Clock Audio WireProtocol Pairing)
 libraries=()
@@ -19,10 +19,12 @@ case $target in
   media) modules=("${core[@]}" Sender) sources=(FuzzMedia) ;;
   # Of clients of MPD.
   lines) modules=(MPDProtocol) sources=(FuzzLines) ;;
+  # Of the programs of inputs.
+  sources) modules=("${core[@]}" Sender) sources=(FuzzSources) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
-  *) echo "there are decoders, sessions, trust, channels, media and lines to fuzz, not $target" >&2; exit 2 ;;
+  *) echo "there are decoders, sessions, trust, channels, media, lines and sources to fuzz, not $target" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${FUZZ_DIR:-$root/.build/fuzz}
@@ -79,7 +81,7 @@ for file in "$examples"/*; do
     media)
       [ "$short" ] || continue
       for kind in 0 1 2 3; do { byte $kind; cat "$file"; } > "$corpus/$name.$kind"; done ;;
-    lines) break ;;
+    lines | sources) break ;;
     trust)
       [ "$short" ] || continue
       # A visitor comes to the desk, and sends this.
@@ -90,6 +92,15 @@ if [ "$target" = lines ]; then
   printf 'command_list_ok_begin\nfind "((artist == \\"x\\") AND (!(title contains '"'y'"')))" sort -date window 0:9\ncommand_list_end\n' > "$corpus/find"
   printf 'list album group albumartist\nidle player mixer\nnoidle\nmove 1:3 +0\nseekcur -2.5\n' > "$corpus/list"
   printf 'room a\ngroup g1 6600 kitchen 0\n' > "$corpus/book"
+fi
+if [ "$target" = sources ]; then
+  item='<item><type>%s</type><code>%s</code><length>%d</length>\n<data encoding="base64">\n%s</data></item>\n'
+  { byte 60; printf "$item" 73736e63 6d647374 1 MQ==; printf "$item" 636f7265 6d696e6d 4 U29uZw==
+    printf "$item" 73736e63 6d64656e 1 MQ==; printf "$item" 73736e63 50494354 8 iVBORw0KGgo=
+    printf "$item" 73736e63 70766f6c 3 LTE1; } > "$corpus/shairport"
+  { byte 61; printf '{"title":"A \\u00e9","artist":null,"album":"B"}\n{"state":"paused","volume":1.5}\n{"cover":"iVBORw0KGgo="}\n'
+  } > "$corpus/json"
+  { byte 62; printf 'track_changed\0A "b"\0One\nOther\0C'; } > "$corpus/librespot"
 fi
 # Inputs that earlier runs have found, one in hex a line.
 kept=$root/Tests/Fuzz/Corpus/$target.hex
