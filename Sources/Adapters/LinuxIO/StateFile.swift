@@ -53,6 +53,26 @@ package struct StateFile: Sendable {
     try synchronizeDirectory()
   }
 
+  /// Replaces the content of a file that people edit, once it is on the disk. Who may read it, and where a link leads, stays as it
+  /// is; a new file is this user's alone.
+  package func rewrite(_ content: [UInt8]) throws(IOError) {
+    guard let resolved = realpath(path, nil) else { return try write(content) }
+    defer { free(resolved) }
+    let file = StateFile(path: String(cString: resolved))
+    var status = stat()
+    try check("stat", Int(stat(file.path, &status)))
+    let temporary = file.temporaryPath
+    do {
+      try writeNew(content, at: temporary, mode: status.st_mode & 0o777, isKept: true)
+      try check("chown", Int(chown(temporary, status.st_uid, status.st_gid)))
+      try check("rename", Int(rename(temporary, file.path)))
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    try file.synchronizeDirectory()
+  }
+
   /// Replaces the content. It outlives this process, but perhaps no power cut. Does not wait for a slow disk. Only this
   /// user may read it.
   package func keep(_ content: [UInt8]) throws(IOError) {

@@ -143,6 +143,22 @@ int csys_spawn(char *const *arguments, int descriptor);
 // The same for a program of that name or path, in a process group of its own, which gets two pipes and says nothing to the
 // terminal.
 int csys_spawn_command(char *const *arguments, int input, int output);
+// Limits of a program that gives an input its sound: bytes of memory, and descriptors.
+struct csys_source_limits {
+  uint64_t memory;
+  uint64_t files;
+};
+// Starts a program of that name or path in a process group of its own. It gets four descriptors as its own 0 to 3, of which -1
+// leaves one closed, and nothing else; no signal is blocked or ignored. `watch` becomes a descriptor that can be read once it has
+// ended. Its number. It ends with the thread that has started it.
+int csys_spawn_source(char *const *arguments, const int descriptors[4], const struct csys_source_limits *limits,
+                      int *watch);
+// Sends a signal to the whole group.
+int csys_source_signal(int process, int signal);
+// 1 if it has ended: its exit code, or its signal as a negative number. The rest of its group is ended then. 0 while it runs.
+int csys_source_end(int process, int *code);
+// Until one of at most eight descriptors can be read, or the time is over; a negative time has no end. The bits of `ready` say which.
+int csys_wait_any(const int *descriptors, int count, uint32_t *ready, int64_t span_ns);
 // Closes all but the input of a process that is to decode what strangers have made, before it loads anything. It says nothing
 // to the terminal, and ends with the thread that has started it.
 void csys_release(void);
