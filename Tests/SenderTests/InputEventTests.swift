@@ -43,7 +43,7 @@ import Testing
   private static var heard: [InputEvent] {
     [
       .playing,
-      .title(.init(title: "Sinnerman x", artist: "Nina Simone", album: "Pastel Blues")),
+      .title(.init(title: "Sinnerman  x ", artist: "Nina Simone", album: "Pastel Blues")),
       .cover(Artwork(bytes: png, mimeType: "image/png")), .volume(50), .paused, .playing, .stopped,
       .title(.init()), .cover(nil),
     ]

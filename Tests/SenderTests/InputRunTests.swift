@@ -5,7 +5,7 @@ import Testing
 /// Tests, in simulated time, of when the program of an input is started and ended, and of how often it may tell something.
 @Suite struct InputRunTests {
   private static func time(_ seconds: Double) -> LocalTime {
-    LocalTime(nanoseconds: Int64(seconds * 1e9))
+    LocalTime(nanoseconds: Int64((seconds * 1e9).rounded()))
   }
 
   private static func outputs(_ run: inout InputRun) -> [InputRun.Output] {
