@@ -33,7 +33,7 @@ package struct HouseState: Codable, Hashable, Sendable {
   package struct Input: Codable, Hashable, Sendable {
     /// As its user calls it, in the configuration.
     package var name: String
-    /// `card` or `pipe`.
+    /// `card`, `pipe` or `program`.
     package var kind: String
     /// The group, or a room of it, that begins to play it when it sounds.
     package var onSound: String?
@@ -41,6 +41,14 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var isHeard: Bool?
     /// How loud it is, in dB of the loudest; only in the list of inputs, and only while it is open.
     package var levelDb: Double?
+    /// Why its program does not run; only in the list of inputs, and absent while it does.
+    package var problem: String?
+    /// True if its program takes orders, such as to pause.
+    package var takesOrders = false
+
+    private enum CodingKeys: String, CodingKey {
+      case name, kind, onSound, isHeard, levelDb, problem
+    }
 
     package init(name: String, kind: String) { (self.name, self.kind) = (name, kind) }
   }

@@ -1,3 +1,4 @@
+import Glibc
 package import House
 import LinuxIO
 import SQLiteStore
@@ -58,6 +59,7 @@ package final class MediaLibrary: LibraryControl {
   let file: LibraryFile
   let foreign: ForeignFiles
   private let shelf: PictureShelf
+  private let covers: String
 
   /// Opens it and begins to scan. A damaged file is made anew.
   ///
@@ -73,6 +75,7 @@ package final class MediaLibrary: LibraryControl {
     shelf = PictureShelf(
       folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
     foreign = ForeignFiles(shelf)
+    covers = HouseCovers.folder(beside: settings.database)
     do {
       try StateFile.createDirectory(path: settings.pictures)
       file = try LibraryFile(
@@ -197,9 +200,15 @@ package final class MediaLibrary: LibraryControl {
     let origins =
       try await file.answer { [folders] in
         try PictureOrigins.of(hash, folders, $0)
-      } + foreign.origins(of: hash)
+      } + foreign.origins(of: hash) + [coverOrigin(of: hash)].compactMap(\.self)
     guard !origins.isEmpty else { throw .noSuch("There is no such picture.") }
     return try await shelf.make(hash, size, of: origins)
+  }
+
+  /// The picture of what an input plays, which its program has given.
+  private func coverOrigin(of hash: String) -> PictureShelf.Origin? {
+    let path = covers + "/" + hash
+    return access(path, R_OK) == 0 ? .init(location: path, isInside: false) : nil
   }
 
   private static let digits = Array("0123456789abcdef".utf8)

@@ -45,6 +45,8 @@ package enum ControlRequest: Codable, Hashable, Sendable {
   case groups
   case queue
   case alarms
+  /// Asks for the daemon's inputs, and how they are.
+  case inputs
   case order(Order)
   /// Plays new items in place of the list. Only a daemon does this.
   case play(request: PlayRequest)
@@ -97,6 +99,8 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
   package var groups: [GroupLine]? = nil
   /// A daemon's alarms, for requests about them.
   package var alarms: [AlarmLine]? = nil
+  /// A daemon's inputs, for requests about them.
+  package var inputs: [HouseState.Input]? = nil
 
   /// The answer of a daemon that was told to end, and has closed the connection.
   package static let ended = ControlAnswer(done: "the daemon has ended")

@@ -32,7 +32,7 @@ extension PlayerService: OrderNames {
       throw .unavailable(
         "another player is running with this state directory; stop it with: tutti stop")
     case .end: answer.done = try player.transport(.stop)
-    case .save, .announce, .alarms: throw Self.onlyHouse
+    case .save, .announce, .alarms, .inputs: throw Self.onlyHouse
     case .access: throw .unavailable("this player has no page; start one with: tutti serve")
     case .pairing: throw .unavailable("only a daemon pairs rooms for others")
     case .library: throw .unavailable("this player has no library; start one with: tutti serve")

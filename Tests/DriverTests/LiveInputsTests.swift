@@ -23,7 +23,7 @@ import Testing
     #expect(mkfifo(path, 0o600) == 0)
     let raw = RawFormat(
       audio: AudioFormat(sampleRate: 8_000, channelCount: 1), sampleType: .int16)
-    inputs = LiveInputs([.init(name: "Turntable", location: .pipe(path), raw: raw)])
+    inputs = LiveInputs([.init(name: "Turntable", source: .pipe(path), raw: raw)])
   }
 
   private func open() throws -> LiveSource {
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `an input with a latency is live for all who play it`() throws {
     let inputs = LiveInputs([
-      .init(name: "Game", location: .pipe(path), latency: LiveLatency("40"))
+      .init(name: "Game", source: .pipe(path), latency: LiveLatency("40"))
     ])
     let sources = try (0..<2).map { _ in
       try inputs.open("Game", interruption: ReadInterruption()) { _ in }
@@ -99,7 +99,7 @@ import Testing
   @Test(.timeLimit(.minutes(1)))
   func `a latency that is chosen is the longest that a group wishes which plays`() throws {
     let inputs = LiveInputs([
-      .init(name: "Game", location: .pipe(path), latency: LiveLatency("auto"))
+      .init(name: "Game", source: .pipe(path), latency: LiveLatency("auto"))
     ])
     let (kitchen, bath) = (LatencyWish(), LatencyWish())
     let sources = try [kitchen, bath].map { wish in

@@ -63,6 +63,8 @@ final class SimulatedWorld: HousePlayers {
   private(set) var warnings: [String] = []
   /// The receivers that heard announcements, and when those began.
   private(set) var heard: [(room: String, begins: LocalTime, volume: UInt16?)] = []
+  /// The orders to programs of inputs.
+  var steered: [String] = []
   /// The volumes of announcements.
   var clipVolumes: [UInt16?] = []
   /// The number that survives the death of the process.
@@ -142,6 +144,16 @@ final class SimulatedWorld: HousePlayers {
     session.handle(.heard(input, change), at: now)
   }
 
+  func tell(_ input: String, _ event: InputEvent) {
+    session.handle(.told(input, event), at: now)
+    settle()
+  }
+
+  func picture(_ input: String, _ hash: String?) {
+    session.handle(.pictured(input, hash), at: now)
+    settle()
+  }
+
   // MARK: - Time
 
   var wall: WallTime { WallTime(nanoseconds: now.nanoseconds) + wallLead }
@@ -214,6 +226,7 @@ final class SimulatedWorld: HousePlayers {
     case .warning(let line): warnings.append(line)
     case .close(let player), .leave(let player): close(player)
     case .keepDeaths(let number): deaths = number
+    case .steer(let input, let order): steered.append("\(input) \(order)")
     }
   }
 

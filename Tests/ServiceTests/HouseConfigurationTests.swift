@@ -101,6 +101,34 @@ import Testing
     #expect(live?.isChosen == true)
   }
 
+  @Test func `an input may be a program, with its arguments and no shell`() throws {
+    let read = try Self.read(
+      """
+      [input AirPlay]
+      command = shairport-sync -a "Living room's" --pipe='/dev/fd 3' -- '' $(x)
+      raw = 44100:16:2
+      events = shairport-sync
+      memory = 300
+      on-sound = Living room
+      [input B]
+      command = x
+      """)
+    guard case .program(let program) = read.inputs[0].source,
+      case .program(let other) = read.inputs[1].source
+    else { throw Refusal.invalid("no programs") }
+    #expect(
+      program.command == [
+        "shairport-sync", "-a", "Living room's", "--pipe=/dev/fd 3", "--", "", "$(x)",
+      ])
+    #expect(program.raw.audio.sampleRate == 44_100 && program.events == .shairport)
+    #expect(program.memoryMiB == 300 && !program.takesOrders)
+    #expect(other.command == ["x"] && other.raw.audio.sampleRate == 48_000)
+    #expect(other.events == .none && other.memoryMiB == 1_024)
+    let many = Array(repeating: "x", count: ArgumentList.wordLimit).joined(separator: " ")
+    #expect(ArgumentList(many) != nil && ArgumentList(many + " x") == nil)
+    #expect(ArgumentList(String(repeating: "x", count: ArgumentList.byteLimit + 1)) == nil)
+  }
+
   @Test func `there is an end to the inputs`() throws {
     let sections = (1...HouseConfiguration.inputLimit).map { "[input \($0)]\nsource = alsa:x\n" }
     #expect(try Self.read(sections.joined()).inputs.count == HouseConfiguration.inputLimit)
@@ -135,6 +163,19 @@ import Testing
     (
       "[input a]\nsource = alsa:x\nraw = 44100:16:2",
       "tutti.conf:1: raw is for pipes; a card says itself what it records"
+    ),
+    ("[input a]\ncommand = 'x", "tutti.conf:2: command is a program and its arguments"),
+    ("[input a]\ncommand = '' x", "tutti.conf:2: command is a program and its arguments"),
+    ("[input a]\ncommand =", "tutti.conf:2: command is a program and its arguments"),
+    ("[input a]\nevents = xml", "tutti.conf:2: events is one of: json, shairport-sync, none"),
+    ("[input a]\nmemory = 8", "tutti.conf:2: memory is 16 to 8192 MiB, such as 1024"),
+    (
+      "[input a]\nsource = alsa:x\nevents = json",
+      "tutti.conf:1: events and memory go with a command in [input a]"
+    ),
+    (
+      "[input a]\nsource = alsa:x\ncommand = x",
+      "tutti.conf:1: [input a] has either a source or a command"
     ),
     ("port", "tutti.conf:1: write: key = value"),
     ("name =", "tutti.conf:1: name has no value"),

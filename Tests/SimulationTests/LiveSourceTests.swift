@@ -38,3 +38,13 @@ import Testing
     Self.expectSteady(trial, for: seconds)
   }
 }
+
+@Suite struct LiveSourceLongTests {
+  /// As far off as cheap crystals are. A program writes bursts of a tenth of a second.
+  @Test(arguments: [300.0, -300])
+  func `for a day a program with a clock of its own has no hole`(drift: Double) {
+    let trial = LiveSourceTrial(
+      sampleRate: 2_000, drift: drift, burst: 0.1, lateness: 2e-3, seed: 7)
+    LiveSourceTests.expectSteady(trial, for: 86_400)
+  }
+}

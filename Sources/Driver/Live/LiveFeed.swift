@@ -79,6 +79,8 @@ package final class LiveFeed: Sendable {
   /// True if the feed can move to another latency while it plays.
   var adapts: Bool { settings.goal != nil }
   let blockFrames: Int
+  /// The program that gives the sound; nil if something else does.
+  let program: InputProgram?
   private let settings: Settings
   private let interruption: ReadInterruption
   private let report: @Sendable (SourceNotice) -> Void
@@ -113,13 +115,27 @@ package final class LiveFeed: Sendable {
       report: report, onGate: { _ in })
   }
 
+  /// Starts to read what the program of an input writes.
+  convenience init(
+    _ program: InputProgram, _ settings: Settings, interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void,
+    onGate: @escaping @Sendable (LevelGate.Change) -> Void
+  ) throws(MediaError) {
+    let capacity = LiveReadings.capacity(for: program.settings.raw, settings)
+    try self.init(
+      ProgramReading(program, capacity: capacity), .input(program.name), settings,
+      program: program, interruption: interruption, report: report, onGate: onGate)
+  }
+
   private init(
     _ reading: sending any LiveReading, _ location: LiveLocation, _ settings: Settings,
-    interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void,
+    program: InputProgram? = nil, interruption: ReadInterruption,
+    report: @escaping @Sendable (SourceNotice) -> Void,
     onGate: @escaping @Sendable (LevelGate.Change) -> Void
   ) throws(MediaError) {
     let blocks = settings.latency.map { $0 < .milliseconds(60) ? 400 : 200 } ?? 100
     self.location = location
+    self.program = program
     self.settings = settings
     self.interruption = interruption
     self.report = report

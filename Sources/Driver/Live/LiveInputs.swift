@@ -4,21 +4,28 @@ import LinuxIO
 package import Sender
 import Synchronization
 
+/// The place from which an input's sound comes.
+package enum InputSource: Hashable, Sendable {
+  case card(String)
+  case pipe(String)
+  case program(InputProgram.Settings)
+}
+
 /// The live sources to which the daemon's configuration gives names. All listeners of an input share one feed, because
 /// most cards can be opened only once. It is open while anybody plays it, or waits for its sound. From any thread.
 package final class LiveInputs: Sendable {
   package struct Input: Hashable, Sendable {
     package var name: String
-    package var location: LiveLocation
+    package var source: InputSource
     /// Format of a pipe's samples.
     package var raw: RawFormat?
     /// Nil if rooms buffer the input as much as music.
     package var latency: LiveLatency?
 
     package init(
-      name: String, location: LiveLocation, raw: RawFormat? = nil, latency: LiveLatency? = nil
+      name: String, source: InputSource, raw: RawFormat? = nil, latency: LiveLatency? = nil
     ) {
-      (self.name, self.location, self.raw, self.latency) = (name, location, raw, latency)
+      (self.name, self.source, self.raw, self.latency) = (name, source, raw, latency)
     }
   }
 
@@ -44,11 +51,19 @@ package final class LiveInputs: Sendable {
 
     let input: Input
     let goal: LatencyGoal?
+    let program: InputProgram?
     let state = Mutex(State())
 
     init(_ input: Input) {
       self.input = input
       goal = input.latency?.goal
+      // Without a descriptor left, it is as silent as one that cannot be started.
+      program =
+        if case .program(let settings) = input.source {
+          try? InputProgram(input.name, settings)
+        } else {
+          nil
+        }
     }
   }
 
@@ -63,6 +78,9 @@ package final class LiveInputs: Sendable {
   package func level(_ name: String) -> Double? {
     place(name)?.state.withLock { $0.feed?.level.decibels }
   }
+
+  /// The program of an input, while the daemon runs; nil if its sound comes from elsewhere.
+  package func program(_ name: String) -> InputProgram? { place(name)?.program }
 
   private func place(_ name: String) -> Place? { places.first { $0.input.name == name } }
 
@@ -102,7 +120,7 @@ package final class LiveInputs: Sendable {
       state.reports[number] = nil
       guard state.reports.isEmpty, state.onGate == nil else { return }
       // The program that writes into it does not know who listens.
-      if case .pipe(let path) = place.input.location, !state.isOver {
+      if case .pipe(let path) = place.input.source, !state.isOver {
         state.held = try? HeldPipe(path: path)
       }
       state.feed?.stop()
@@ -117,12 +135,8 @@ package final class LiveInputs: Sendable {
     guard !state.isOver else {
       throw .unreadable(path: place.input.name, reason: "the daemon ends")
     }
-    // No header is awaited, so nothing needs to interrupt it.
-    let feed = try LiveFeed(
-      place.input.location,
-      .init(
-        latency: place.input.latency?.start, goal: place.goal, raw: place.input.raw, gate: .init()),
-      interruption: ReadInterruption(),
+    let feed = try open(
+      place,
       report: { [weak place] notice in
         let reports = place?.state.withLock { Array($0.reports.values) } ?? []
         for report in reports { report(notice) }
@@ -130,6 +144,28 @@ package final class LiveInputs: Sendable {
       onGate: { [weak place] change in place?.state.withLock { $0.onGate }?(change) })
     (state.feed, state.held) = (feed, nil)
     return feed
+  }
+
+  private static func open(
+    _ place: Place, report: @escaping Report, onGate: @escaping OnGate
+  ) throws(MediaError) -> LiveFeed {
+    let settings = LiveFeed.Settings(
+      latency: place.input.latency?.start, goal: place.goal, raw: place.input.raw, gate: .init())
+    // No header is awaited, so nothing needs to interrupt it.
+    let interruption = try ReadInterruption()
+    let location: LiveLocation
+    switch place.input.source {
+    case .card(let name): location = .card(name)
+    case .pipe(let path): location = .pipe(path)
+    case .program:
+      guard let program = place.program else {
+        throw .unreadable(path: place.input.name, reason: "there was no descriptor left for it")
+      }
+      return try LiveFeed(
+        program, settings, interruption: interruption, report: report, onGate: onGate)
+    }
+    return try LiveFeed(
+      location, settings, interruption: interruption, report: report, onGate: onGate)
   }
 
   // MARK: - Watchers
@@ -155,9 +191,38 @@ package final class LiveInputs: Sendable {
     }
   }
 
-  /// Closes all inputs for good.
+  // MARK: - Programs
+
+  /// Starts the programs of inputs, and keeps their feeds open: their sound is taken, though nobody plays it.
+  ///
+  /// - Parameters:
+  ///   - tell: gets a line about a program that has failed.
+  ///   - hears: gets the name of an input, and what its program tells. Both are called on a program's thread.
+  package func startPrograms(
+    tell: @escaping @Sendable (String) -> Void,
+    hears: @escaping @Sendable (String, InputEvent) -> Void
+  ) {
+    for place in places {
+      guard case .program = place.input.source else { continue }
+      let name = place.input.name
+      if place.state.withLock({ $0.onGate }) == nil { watch(name, tell: tell) { _ in } }
+      do throws(IOError) {
+        try place.program?.start(tell: tell) { event in hears(name, event) }
+      } catch {
+        tell("\(name): \(error)")
+      }
+    }
+  }
+
+  /// After `stop`: waits until the processes of all programs have ended, which takes no more than a few seconds.
+  package func awaitEnd() {
+    for place in places { place.program?.awaitEnd() }
+  }
+
+  /// Closes all inputs for good, and begins to end their programs.
   package func stop() {
     for place in places {
+      place.program?.stop()
       place.state.withLock { state in
         (state.isOver, state.onGate) = (true, nil)
         state.feed?.stop()

@@ -188,7 +188,7 @@ enum LiveReadings {
   }
 
   /// Returns how many bytes may wait in a pipe: no more than the latency, which the kernel rounds up.
-  private static func capacity(for raw: RawFormat, _ settings: LiveFeed.Settings) -> Int {
+  static func capacity(for raw: RawFormat, _ settings: LiveFeed.Settings) -> Int {
     let span = settings.latency ?? deepSpan
     let frame = raw.audio.channelCount * raw.sampleType.format.byteCount
     return Int(Double(raw.audio.sampleRate * frame) * span.seconds)

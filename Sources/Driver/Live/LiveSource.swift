@@ -11,10 +11,10 @@ package final class LiveSource: MediaSource {
   package let isLossless = true
   package let isSeekable = false
   package let supply = Supply.piped
-  package let metadata: ItemMetadata
   package let live: LiveTiming?
 
   private let feed: LiveFeed
+  private let title: String
   private let onEnd: @Sendable () -> Void
   private let interruption: ReadInterruption
   private var listener: LiveFeed.Listener
@@ -35,7 +35,7 @@ package final class LiveSource: MediaSource {
     self.onEnd = onEnd
     self.interruption = interruption
     (format, sampleType) = (feed.format, feed.sampleType)
-    metadata = ItemMetadata(title: title ?? "\(feed.location)")
+    self.title = title ?? "\(feed.location)"
     let begin = listener.begin
     live = feed.latency.map {
       LiveTiming(firstHeard: begin + $0, latency: $0, adapts: feed.adapts)
@@ -48,6 +48,14 @@ package final class LiveSource: MediaSource {
   }
 
   package var frameCount: Int64? { nil }
+
+  /// The present title of the program that gives the sound, or that of the source.
+  package var metadata: ItemMetadata {
+    var metadata = feed.program?.metadata ?? ItemMetadata()
+    metadata.title = metadata.title ?? title
+    return metadata
+  }
+
   package var heldLatency: Nanoseconds? { feed.heldLatency }
 
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {

@@ -119,6 +119,10 @@ extension HouseSession {
     case paired(KnownRooms)
     /// The input of this name has begun to sound, or was quiet for a while.
     case heard(String, LevelGate.Change)
+    /// The program of the input of this name has told something of its music. Titles come with the sound.
+    case told(String, InputEvent)
+    /// What plays there has the picture of this hash, or none.
+    case pictured(String, String?)
     /// Facts about files, by their places.
     case described([String: Order.NewEntry])
     case library(HouseState.LibraryFigures)
@@ -154,5 +158,7 @@ extension HouseSession {
     case folders([HouseFolder])
     /// Keep this number over the death of the process; see `Resumption`.
     case keepDeaths(Int)
+    /// Give the program of the input of this name an order.
+    case steer(String, InputOrder)
   }
 }

@@ -42,10 +42,15 @@ extension HouseSession {
       _ = try group(id)
       delete(id)
       return Done()
-    case .change(let id, let change): return Done(group: id, said: try set(change, of: id))
+    case .change(let id, let change):
+      let said = try set(change, of: id)
+      if change.rooms.volume != nil { steerVolume(of: try group(id)) }
+      return Done(group: id, said: said)
     case .transport(let id, let transport):
       noteMove()
-      return Done(group: id, said: try used(group(id)).transport(transport))
+      let group = try used(group(id))
+      if let said = steer(group, transport) { return Done(group: id, said: said) }
+      return Done(group: id, said: try group.transport(transport))
     case .seek(let id, let seconds, let isRelative):
       noteMove()
       return Done(

@@ -42,7 +42,7 @@ extension HouseSession {
       entry.album = known?.album ?? opened?.metadata.album
       entry.title = group.title(of: item, opened?.metadata.title)
       entry.durationS = known?.durationS ?? opened?.duration?.seconds
-      (entry.artwork, entry.trackId) = (known?.artwork, known?.trackId)
+      (entry.artwork, entry.trackId) = (known?.artwork ?? cover(of: item), known?.trackId)
       entry.problem = group.player.failedItems[item.id]
       entry.reach = item.reach
       return entry
@@ -119,13 +119,19 @@ extension HouseSession {
     shown.album = known?.album ?? metadata?.album
     if shown.isLive { shown.title = metadata?.title ?? shown.title }
     (shown.trackId, shown.albumId) = (known?.trackId, known?.albumId)
-    shown.artwork = known?.artwork
+    shown.artwork = known?.artwork ?? opened.flatMap { _ in cover(of: item) }
     shown.durationS =
       (opened.flatMap { _ in status.duration?.seconds } ?? known?.durationS)?.rounded(to: 3)
     shown.codec = opened?.wire?.codec.title
     shown.codecReason = opened?.wire?.sentence
     shown.isUnchanged = opened?.wire?.isUnchanged
     return shown
+  }
+
+  /// The picture that the program of an input has given.
+  private func cover(of item: PlayItem) -> String? {
+    guard case .input(let name) = LiveLocation(item.location) else { return nil }
+    return sourceCovers[name]
   }
 
   /// Says what is amiss, the worst first.

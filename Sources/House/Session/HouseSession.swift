@@ -32,6 +32,12 @@ package final class HouseSession {
   package let claims: [String: StreamRecord]
   /// Inputs that sound, of those that somebody waits for.
   var heardInputs: Set<String> = []
+  /// When groups pause with a source that has paused, by the names of inputs.
+  var sourcePauses: [String: LocalTime] = [:]
+  /// The volumes that they told last.
+  var sourceVolumes: [String: Double] = [:]
+  /// Hashes of the pictures of what they play, by the names of inputs.
+  var sourceCovers: [String: String] = [:]
   var library = HouseState.LibraryFigures()
   /// Draws the orders of shuffled lists.
   var random: SplitMix64
@@ -77,6 +83,9 @@ package final class HouseSession {
     case .discovered(let known): discovered(known)
     case .paired(let known): paired(known)
     case .heard(let input, let change): heard(input, change)
+    case .told(let input, let event): told(input, event)
+    case .pictured(let input, let hash):
+      (sourceCovers[input], desk.hasNews) = (hash, true)
     case .described(let files): describe(files)
     case .library(let figures):
       desk.hasNews = desk.hasNews || figures != library
@@ -100,7 +109,7 @@ package final class HouseSession {
     let guests = rooms.values.flatMap { [$0.visit?.nextDeadline, $0.sign?.nextDeadline] }
     let own = [
       desk.hasNews ? desk.nextNews : nextLook, disk.nextSave, resumption.deadline,
-      nextAnnouncement, alarms.nextDeadline,
+      nextAnnouncement, alarms.nextDeadline, sourcePauses.values.min(),
     ]
     return (groups + (guests + own).compactMap(\.self)).min()
   }
@@ -133,6 +142,7 @@ package final class HouseSession {
     }
     for group in groupsInOrder { group.look(at: now) }
     lookAtGuests()
+    lookAtSources()
     lookAtAnnouncements()
     if nextLook <= now || alarms.isDue(at: now) { lookAtAlarms() }
     payDebts()

@@ -29,6 +29,7 @@ extension House {
       reply(.success(answer))
     case .groups: reply(.success(ControlAnswer(groups: groupLines)))
     case .alarms: reply(.success(ControlAnswer(alarms: alarmLines)))
+    case .inputs: reply(.success(ControlAnswer(inputs: measuredInputs)))
     case .queue: reply(.success(view(of: try session.group(named: call.group), hasQueue: true)))
     case .order(let said):
       let order = try said.resolved(by: names(meaning: call.group))

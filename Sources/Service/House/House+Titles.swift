@@ -84,9 +84,8 @@ extension ControlRequest {
     case .play(let request): request.entries.map(\.location)
     case .order(.edit(_, .add(let entries, _), _)): entries.map(\.location)
     case .order(.addAlarm(let change)), .order(.changeAlarm(_, let change)): change.places
-    case .status, .groups, .queue, .alarms, .order, .silence, .end, .save, .announce, .access,
-      .pairing,
-      .library:
+    case .status, .groups, .queue, .alarms, .inputs, .order, .silence, .end, .save, .announce,
+      .access, .pairing, .library:
       []
     }
   }

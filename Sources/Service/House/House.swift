@@ -83,7 +83,7 @@ package final class House: LoopMember {
     starts = ResumeGuard(path: settings.path)
     inputs = LiveInputs(
       settings.inputs.map {
-        .init(name: $0.name, location: $0.source, raw: $0.raw, latency: $0.live)
+        .init(name: $0.name, source: $0.source, raw: $0.raw, latency: $0.live)
       })
     let mailbox = Mailbox<House>(waker: host.reactor.waker)
     self.mailbox = mailbox
@@ -183,6 +183,7 @@ package final class House: LoopMember {
     case .leave(let player): if let driver = player as? GroupDriver { leaving.append(driver) }
     case .folders(let folders): onFolders(folders)
     case .keepDeaths(let deaths): starts.keep(deaths)
+    case .steer(let input, let order): inputs.program(input)?.order(order)
     }
   }
 
@@ -227,6 +228,7 @@ package final class House: LoopMember {
     mailbox.close(in: self)
     for answer in looking.takeAll() { answer(.failure(HouseClient.isOver)) }
     handle(.end)
+    inputs.awaitEnd()
     streams.endWaiting()
     for driver in ending + leaving { try driver.end() }
     try host.end()
@@ -322,11 +324,16 @@ extension HouseConfiguration.Input {
   fileprivate var shown: HouseState.Input {
     var shown = HouseState.Input(name: name, kind: kind)
     shown.onSound = onSound
+    if case .program(let settings) = source { shown.takesOrders = settings.takesOrders }
     return shown
   }
 
   private var kind: String {
-    if case .card = source { "card" } else { "pipe" }
+    switch source {
+    case .card: "card"
+    case .pipe: "pipe"
+    case .program: "program"
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import Audio
 package import Driver
 import House
 package import Sender
@@ -7,13 +8,17 @@ package import Sender
 ///     [input Turntable]
 ///     source = alsa:hw:1
 ///     on-sound = Living room
+///
+///     [input AirPlay]
+///     command = shairport-sync --output stdout
+///     raw = 44100:16:2
 extension HouseConfiguration {
   /// A live source that has a name, so that everybody can play it.
   package struct Input: Hashable, Sendable {
     package var name: String
-    /// A card or a pipe.
-    package var source: LiveLocation
-    /// The shape of a pipe's samples; nil is 48000:16:2.
+    /// A card, a pipe or a program.
+    package var source: InputSource
+    /// The shape of the samples of a pipe or a program; nil is 48000:16:2.
     package var raw: RawFormat?
     /// The group, or a room of it, that begins to play it when it sounds.
     package var onSound: String?
@@ -27,13 +32,19 @@ extension HouseConfiguration {
   /// One that is being read.
   struct InputSection {
     private enum Key: String, CaseIterable {
-      case source, raw, live
+      case source, command, events, memory, raw, live
       case onSound = "on-sound"
     }
 
+    private static let usualRaw = RawFormat(
+      audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int16)
+
     private let name: String
     private let place: String
-    private var source: LiveLocation?
+    private var source: InputSource?
+    private var command: [String]?
+    private var events: InputProgram.Events?
+    private var memory: Int?
     private var raw: RawFormat?
     private var onSound: String?
     private var live: LiveLatency?
@@ -71,10 +82,31 @@ extension HouseConfiguration {
       switch key {
       case .source:
         switch LiveLocation(value) {
-        case .card, .pipe: source = LiveLocation(value)
+        case .card(let name): source = .card(name)
+        case .pipe(let path): source = .pipe(path)
         case .input, .standardInput, nil:
           throw .invalid("\(place): source is alsa:CARD or pipe:/PATH, such as alsa:hw:1")
         }
+      case .command:
+        guard let words = ArgumentList(value)?.words else {
+          throw .invalid(
+            "\(place): command is a program and its arguments, with spaces between them; "
+              + "an argument with spaces stands in quotes")
+        }
+        command = words
+      case .events:
+        guard let found = InputProgram.Events(rawValue: value) else {
+          let all = InputProgram.Events.allCases.map(\.rawValue).joined(separator: ", ")
+          throw .invalid("\(place): events is one of: \(all)")
+        }
+        events = found
+      case .memory:
+        let range = InputProgram.Settings.memories
+        guard let found = Int(value), range.contains(found) else {
+          throw .invalid(
+            "\(place): memory is \(range.lowerBound) to \(range.upperBound) MiB, such as 1024")
+        }
+        memory = found
       case .raw:
         guard let format = RawFormat(value) else {
           throw .invalid("\(place): raw is rate:bits:channels, such as 48000:16:2")
@@ -93,9 +125,25 @@ extension HouseConfiguration {
       }
     }
 
+    private func foundSource() throws(Refusal) -> InputSource? {
+      guard let command else {
+        guard events == nil, memory == nil else {
+          throw .invalid("\(place): events and memory go with a command in [input \(name)]")
+        }
+        return source
+      }
+      guard source == nil else {
+        throw .invalid("\(place): [input \(name)] has either a source or a command")
+      }
+      return .program(
+        .init(
+          command: command, raw: raw ?? Self.usualRaw, events: events ?? InputProgram.Events.none,
+          memoryMiB: memory ?? InputProgram.Settings.usualMemory))
+    }
+
     /// The input, once all its lines were read.
     fileprivate func input() throws(Refusal) -> Input {
-      guard let source else {
+      guard let source = try foundSource() else {
         throw .invalid("\(place): [input \(name)] needs a line such as: source = alsa:hw:1")
       }
       if raw != nil, case .card = source {
@@ -107,5 +155,42 @@ extension HouseConfiguration {
 
   mutating func add(_ section: InputSection) throws(Refusal) {
     inputs.append(try section.input())
+  }
+}
+
+/// A command as people write it: words with spaces between them. Quotes, single or double, keep spaces within a word. Nothing else
+/// has a meaning, for no shell reads it.
+struct ArgumentList {
+  /// The most words, and the longest command in bytes.
+  static let wordLimit = 64
+  static let byteLimit = 4_096
+
+  let words: [String]
+
+  /// Returns nil if there is no word or there are too many, or if a quote has no end.
+  init?(_ text: String) {
+    guard text.utf8.count <= Self.byteLimit else { return nil }
+    var words: [String] = []
+    var word: String?
+    var quote: Character?
+    for letter in text {
+      if letter == quote {
+        quote = nil
+      } else if quote != nil {
+        word = (word ?? "") + String(letter)
+      } else if letter == "\"" || letter == "'" {
+        (quote, word) = (letter, word ?? "")
+      } else if letter.isWhitespace {
+        if let found = word { words.append(found) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(letter)
+      }
+    }
+    if let found = word { words.append(found) }
+    guard quote == nil, (1...Self.wordLimit).contains(words.count), words[0] != "" else {
+      return nil
+    }
+    self.words = words
   }
 }

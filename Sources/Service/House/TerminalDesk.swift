@@ -38,7 +38,8 @@ package final class TerminalDesk {
     case .save(let name): save(name, call, reply)
     case .announce(let request): announce(request, call, reply)
     case .end: onEnd()
-    case .status, .groups, .queue, .alarms, .order, .play, .silence: house.answer(call, reply)
+    case .status, .groups, .queue, .alarms, .inputs, .order, .play, .silence:
+      house.answer(call, reply)
     }
   }
 
