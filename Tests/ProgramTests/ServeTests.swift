@@ -346,11 +346,14 @@ struct Daemon: Sendable {
     try self.init(in: folder, arguments: arguments)
   }
 
-  init(in folder: TemporaryFolder, arguments: [String]) throws {
+  init(
+    in folder: TemporaryFolder, arguments: [String], environment: [String: String] = [:]
+  ) throws {
     directory = folder.file("daemon")
     let none = try folder.write([], to: "empty.conf")
     program = try Program(
-      "tutti", ["serve", "--config", none, "--port", "0", "--state-dir", directory] + arguments)
+      "tutti", ["serve", "--config", none, "--port", "0", "--state-dir", directory] + arguments,
+      environment: environment)
     try program.line(with: "ready")
   }
 

@@ -34,14 +34,14 @@ struct TuttiCommand: ParsableCommand {
       AddCommand.self,
       RemoveCommand.self, MoveCommand.self, ClearCommand.self, JumpCommand.self,
       ShuffleCommand.self, RepeatCommand.self, UndoCommand.self, SleepCommand.self,
-      AlarmsCommand.self, NightCommand.self, ScenesCommand.self, FoldersCommand.self,
-      RenameCommand.self,
+      AlarmsCommand.self, NightCommand.self, ScenesCommand.self, SourcesCommand.self,
+      FoldersCommand.self, RenameCommand.self,
       SearchCommand.self, FavouritesCommand.self, RadioCommand.self, PlaylistsCommand.self,
       SaveCommand.self, MergeCommand.self,
       IdentifyCommand.self, SayCommand.self, AnnounceCommand.self, ServeCommand.self,
       AddPhoneCommand.self,
       HousePINCommand.self, BrowsersCommand.self, DoctorCommand.self,
-      LibraryWorkerCommand.self, MediaWorkerCommand.self,
+      LibraryWorkerCommand.self, MediaWorkerCommand.self, EventOfCommand.self,
     ])
 
   static func main() {

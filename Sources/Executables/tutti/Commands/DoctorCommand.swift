@@ -36,6 +36,10 @@ struct DoctorCommand: ParsableCommand {
     )
   )
   var at: [String] = []
+  @Option(
+    help: .init("The daemon's configuration file, if it is another one.", valueName: "file"),
+    completion: .file())
+  var config: String?
   @OptionGroup var common: PlaceOptions
 
   func run() throws {
@@ -55,6 +59,7 @@ struct DoctorCommand: ParsableCommand {
         player.check(ControlClient(state.commands, isQuiet: true)),
         decoder, Checkup.clock(), Checkup.interfaces(),
       ])
+      try checkup.run(SourceLooks(config).checks)
       var rooms = RoomDirectory(remembered: state.rememberedRooms(), paired: paired)
       for service in search.services { _ = rooms.found(service) }
       let looks = RoomLooks(

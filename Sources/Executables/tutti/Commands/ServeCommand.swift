@@ -185,6 +185,13 @@ enum ConfigurationFile {
   ///   has to exist.
   static func read(_ given: String?) throws -> HouseConfiguration {
     var configuration = HouseConfiguration()
+    guard let (path, text) = try find(given) else { return configuration }
+    try configuration.read(text, from: path)
+    return configuration
+  }
+
+  /// The file that the daemon reads, and what it has; nil if there is none yet.
+  private static func find(_ given: String?) throws -> (path: String, text: String)? {
     for path in given.map({ [$0] }) ?? [system, own] {
       let bytes: [UInt8]?
       do {
@@ -192,12 +199,45 @@ enum ConfigurationFile {
       } catch {
         throw Failure(.usage, "the configuration cannot be read: \(error)")
       }
-      if let bytes {
-        try configuration.read(String(decoding: bytes, as: UTF8.self), from: path)
-        return configuration
-      }
+      if let bytes { return (path, String(decoding: bytes, as: UTF8.self)) }
       if given != nil { throw Failure(.usage, "there is no configuration file \(path)") }
     }
-    return configuration
+    return nil
+  }
+
+  /// The path of the file that the daemon reads, or would read once there is one.
+  static func place(_ given: String?) throws -> String {
+    try given.map(MediaPaths.absolute) ?? find(nil)?.path ?? own
+  }
+
+  /// Adds lines to the end of the file, or makes it. Nothing is written unless the daemon can read the whole.
+  ///
+  /// - Parameter prepare: writes what the lines name.
+  static func append(
+    _ lines: [String], to path: String, after prepare: () throws(IOError) -> Void
+  ) throws {
+    let bytes: [UInt8]?
+    do {
+      bytes = try StateFile(path: path).read(limit: HouseConfiguration.sizeLimit)
+    } catch {
+      throw Failure(.usage, "the configuration cannot be read: \(error)")
+    }
+    let before = String(decoding: bytes ?? [], as: UTF8.self)
+    let gap = before.isEmpty ? "" : before.hasSuffix("\n") ? "\n" : "\n\n"
+    let text = before + gap + lines.map { $0 + "\n" }.joined()
+    guard text.utf8.count <= HouseConfiguration.sizeLimit else {
+      throw Failure(.usage, "\(path) would be too long")
+    }
+    var configuration = HouseConfiguration()
+    try configuration.read(text, from: path)
+    do {
+      if bytes == nil, let slash = path.lastIndex(of: "/") {
+        try StateFile.createDirectory(path: String(path[..<slash]))
+      }
+      try prepare()
+      try StateFile(path: path).rewrite(Array(text.utf8))
+    } catch {
+      throw Failure(.output, "nothing was added: \(error)")
+    }
   }
 }
