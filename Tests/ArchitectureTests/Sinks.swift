@@ -53,6 +53,8 @@ struct Sink {
         "posix_spawn(", "posix_spawnp(", "execl*(", "execv*(", "popen(", "fork()", "vfork()",
         "wordexp(", "Process()", "sh -c", "csys_spawn(", "system(",
       ], others: [".", "case ", "int "]),
+    Sink(
+      name: "a process that gives sound", words: ["csys_spawn_source("], others: ["int "]),
     Sink(name: "a process that speaks", words: ["csys_spawn_command("], others: ["int "]),
     Sink(name: "a library", words: ["dlopen(", "dlmopen(", "dlsym("]),
     Sink(
