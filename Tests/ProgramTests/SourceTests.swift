@@ -75,8 +75,8 @@ import Testing
     let heard = recording.blocks().map(\.amplitude)
     let tone = heard.map { abs($0 - Tone.amplitude) < 0.05 }
     #expect(tone.prefix(20).allSatisfy { $0 } && tone.suffix(10).allSatisfy { $0 }, "\(heard)")
-    // A second passes before it is started again.
-    #expect(heard.count { $0 < 0.001 } >= 7, "\(heard)")
+    // A second passes before it is started again, and a third of one was still in its pipe.
+    #expect((3...12).contains(heard.count { $0 < 0.001 }), "\(heard)")
   }
 
   @Test(.timeLimit(.minutes(5)))

@@ -22,6 +22,8 @@ package final class InputProgram: Sendable {
     /// Memory of a process, in MiB.
     package static let memories = 16...8_192
     package static let usualMemory = 1_024
+    package static let usualRaw = RawFormat(
+      audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int16)
 
     package var command: [String]
     package var raw: RawFormat
@@ -194,6 +196,7 @@ extension InputProgram {
     }
 
     private mutating func perform() {
+      showProblem()
       while let output = run.nextOutput() {
         switch output {
         case .start: start()
@@ -201,7 +204,11 @@ extension InputProgram {
         case .kill: program?.kill()
         case .tell(let line): tell("\(owner.name): \(line)")
         }
+        showProblem()
       }
+    }
+
+    private func showProblem() {
       let problem = run.problem
       owner.state.withLock { $0.problem = problem }
     }

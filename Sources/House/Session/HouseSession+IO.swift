@@ -121,7 +121,7 @@ extension HouseSession {
     case heard(String, LevelGate.Change)
     /// The program of the input of this name has told something of its music. Titles come with the sound.
     case told(String, InputEvent)
-    /// What plays there has the picture of this hash, or none.
+    /// The title that plays there has the picture of this hash, or none.
     case pictured(String, String?)
     /// Facts about files, by their places.
     case described([String: Order.NewEntry])

@@ -1,4 +1,3 @@
-import Audio
 package import Driver
 import House
 package import Sender
@@ -35,9 +34,6 @@ extension HouseConfiguration {
       case source, command, events, memory, raw, live
       case onSound = "on-sound"
     }
-
-    private static let usualRaw = RawFormat(
-      audio: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleType: .int16)
 
     private let name: String
     private let place: String
@@ -137,7 +133,8 @@ extension HouseConfiguration {
       }
       return .program(
         .init(
-          command: command, raw: raw ?? Self.usualRaw, events: events ?? InputProgram.Events.none,
+          command: command, raw: raw ?? InputProgram.Settings.usualRaw,
+          events: events ?? InputProgram.Events.none,
           memoryMiB: memory ?? InputProgram.Settings.usualMemory))
     }
 
