@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs all tests except the long ones, which `make test-long` runs, or those that the arguments choose. Uses a release build,
-# because the simulation runs hours of virtual time. Uses a build folder of its own, because the flags differ from those of
+# because the simulation runs hours of virtual time. Uses build folders of its own, because the flags differ from those of
 # the programs, and each build would invalidate the other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,9 +9,16 @@ cd "$(dirname "$0")/.."
 state=$(mktemp -d)
 export XDG_STATE_HOME=$state
 
-build=(-c release --scratch-path .build/tests)
+if [ -n "${TUTTI_LONG:-}${TUTTI_SOAK_SECONDS:-}" ]; then
+	# The programs as people have them.
+	build=(-c release --scratch-path .build/long)
+else
+	# Only the cores are optimized, which saves minutes: see Package.swift.
+	export TUTTI_TEST_BUILD=1
+	build=(-c release --scratch-path .build/tests)
+fi
 log=$(mktemp)
-trap 'rm -rf "$log" "$log.waiting" "$state"' EXIT
+trap 'rm -rf "$log" "$log".* "$state"' EXIT
 failed=
 
 run() { swift test "${build[@]}" "$@" 2>&1 | tee -a "$log" || failed=yes; }
@@ -19,21 +26,33 @@ run() { swift test "${build[@]}" "$@" 2>&1 | tee -a "$log" || failed=yes; }
 if [ $# -gt 0 ]; then
 	run "$@"
 else
-	# These play in real time. They run one after the other, and not beside tests that keep all processors busy for
-	# minutes.
-	live='^ProgramTests\.'
-	# These wait most of the time, for sound, daemons that hang and silent peers. They run beside the live ones.
-	waiting='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
+	# These play in real time, and wait most of it: for sound, for daemons that hang, for silent peers. Those of a line run one
+	# after the other, the lines beside each other.
+	playing='^ProgramTests\.'
+	waiting='^ProgramTests\.(Alarm|Announce|Serve|Pair|Occupancy|ComingBack|MPD|Keys|HouseCommand)'
+	listening='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
+	# Of these, one computes all the time.
+	computing='RenderTimelinePropertyTests'
 	# These take minutes.
 	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
-	run --skip-build --skip "$live" --skip "$waiting" --skip "$long"
 	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
-	"$all" --testing-library swift-testing --no-parallel --filter "$waiting" --skip "$long" > "$log.waiting" 2>&1 &
-	beside=$!
-	run --skip-build --no-parallel --filter "$live" --skip "$long"
-	wait "$beside" || failed=yes
-	cat "$log.waiting" | tee -a "$log"
+
+	jobs=()
+	beside() {
+		local name=$1
+		shift
+		"$@" --testing-library swift-testing > "$log.$name" 2>&1 &
+		jobs+=("$!")
+	}
+	# All others compute. They get what processor time these leave, so that nothing that sounds waits for them.
+	beside others chrt --idle 0 "$all" --skip "$playing" --skip "$listening" --skip "$long"
+	beside computing chrt --idle 0 "$all" --filter "$computing"
+	beside waiting "$all" --no-parallel --filter "$waiting" --skip "$long"
+	beside listening "$all" --no-parallel --filter "$listening" --skip "$long" --skip "$computing"
+	run --skip-build --no-parallel --filter "$playing" --skip "$waiting" --skip "$long"
+	for job in "${jobs[@]}"; do wait "$job" || failed=yes; done
+	cat "$log".* | tee -a "$log"
 fi
 
 # Repeat failures at the end, where people look for them.
