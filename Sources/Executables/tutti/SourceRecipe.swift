@@ -86,7 +86,7 @@ enum SourceRecipe: String, CaseIterable {
   func settingsFile(named name: String) -> [String]? {
     guard self == .airplay else { return nil }
     return [
-      "// Of tutti sources add airplay: the daemon starts shairport-sync with it.",
+      "// Written by tutti sources add airplay: the daemon starts shairport-sync with it.",
       "general = {", "  name = \"\(name)\";", "  output_backend = \"stdout\";",
       "  // The group's volume is set in its place.", "  ignore_volume_control = \"yes\";", "};",
       "metadata = {", "  enabled = \"yes\";", "  include_cover_art = \"yes\";",
