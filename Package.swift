@@ -67,7 +67,7 @@ let package = Package(
     core("Pairing", ["Clock", "WireProtocol"]),
     core("Diagnosis", ["Clock", "WireProtocol"]),
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
-    core("House", ["Clock", "WireProtocol", "Sender"]),
+    core("House", ["Clock", "Audio", "WireProtocol", "Sender"]),
     core("PlaylistFormats", ["Sender"]),
     core("MPDProtocol"),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
@@ -164,8 +164,8 @@ let package = Package(
     .target(
       name: "WebAPI",
       dependencies: [
-        "Sender", "House", "Pairing", "Driver", "Service", "WebServer", "QRCode", "COpenAPI",
-        "Page",
+        "Audio", "Sender", "House", "Pairing", "Driver", "Service", "WebServer", "QRCode",
+        "COpenAPI", "Page",
         "ProgramJSON",
       ],
       path: "Sources/WebAPI", swiftSettings: strict),
@@ -214,7 +214,7 @@ let package = Package(
     .executableTarget(
       name: "tutti-receiver",
       dependencies: [
-        "Clock", "WireProtocol", "Pairing", "Receiver", "ReceiverDriver", "LinuxIO",
+        "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "ReceiverDriver", "LinuxIO",
         "OpenSSLSecurity", "Output", "ALSAOutput", "AvahiDiscovery", "Diagnosis", "Doctor",
         "HostFacts", arguments, logging,
       ],
@@ -240,7 +240,7 @@ let package = Package(
     tests(
       "SenderTests",
       ["Sender", "Simulation", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
-    tests("HouseTests", ["House", "Sender", "WireProtocol", "Clock", "TestSupport"]),
+    tests("HouseTests", ["House", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "Clock", "TestSupport"]),
     tests(
       "ReceiverTests",
@@ -318,8 +318,8 @@ let package = Package(
     .target(
       name: "WebTestSupport",
       dependencies: [
-        "WebAPI", "House", "Service", "Pairing", "Driver", "Sender", "Clock", "OpenSSLSecurity",
-        "LinuxIO",
+        "Audio", "WebAPI", "House", "Service", "Pairing", "Driver", "Sender", "Clock",
+        "OpenSSLSecurity", "LinuxIO",
       ],
       path: "Tests/WebTestSupport", swiftSettings: strict),
     .executableTarget(
@@ -365,6 +365,9 @@ if Context.environment["TUTTI_BENCHMARKS"] != nil {
     .executableTarget(
       name: "resampler-benchmark", dependencies: ["Audio", "Clock", "CResamplers", "TestSupport"],
       path: "Benchmarks/ResamplerBenchmark", swiftSettings: strict),
+    .executableTarget(
+      name: "sound-benchmark", dependencies: ["Audio"], path: "Benchmarks/SoundBenchmark",
+      swiftSettings: strict),
     .executableTarget(
       name: "decoding-benchmark",
       dependencies: ["Driver", "FFmpegSource", "Sender", "TestSupport"],
