@@ -28,7 +28,9 @@ import Receiver
         renderer: Renderer(
           sampleRate: device.sampleRate,
           ring: FrameRing(minimumCapacity: 2 * device.sampleRate, channelCount: 2),
-          commands: commands, reports: .reports(), device: .fine, storedDrift: nil, clips: clips),
+          commands: commands, reports: .reports(), device: .fine, storedDrift: nil, clips: clips,
+          fir: filter(rate: device.sampleRate)),
+        commands: commands,
         control: control,
         framesLeft: Int(seconds) * device.sampleRate, misbehaves: misbehaves)
     }.run()
@@ -53,6 +55,13 @@ import Receiver
           ends: group + .milliseconds(1_500), gain: 1, musicGain: 0.25,
           ramp: .milliseconds(200))))
     return (commands, ring)
+  }
+
+  /// A filter of linear phase.
+  private static func filter(rate: Int) -> ImpulseResponse? {
+    let sinc = KaiserSinc(halfWidth: 2_000, cutoff: 0.3, beta: 8)
+    return ImpulseResponse(
+      rate: rate, channels: [sinc.coefficients(count: 4_001, centre: 2_000)])
   }
 
   private static func report(_ control: OutputControl, seconds: Int64) {
@@ -85,18 +94,23 @@ import Receiver
 /// The renderer, with an occasional command that takes frames back, until enough has been played.
 private struct WatchedSource: RenderSource, ~Copyable {
   private static let turnsBetweenCommands = 37
+  private static let turnsBetweenSounds = 23
 
   var renderer: Renderer
+  let commands: RenderQueue<RenderCommand>
   let control: OutputControl
   var framesLeft: Int
   let misbehaves: Bool
+  private let program = WatchedSource.program()
   private var turns = 0
   private var rendered: Int64 = 0
 
   init(
-    renderer: consuming Renderer, control: OutputControl, framesLeft: Int, misbehaves: Bool
+    renderer: consuming Renderer, commands: RenderQueue<RenderCommand>, control: OutputControl,
+    framesLeft: Int, misbehaves: Bool
   ) {
     self.renderer = renderer
+    self.commands = commands
     self.control = control
     self.framesLeft = framesLeft
     self.misbehaves = misbehaves
@@ -104,8 +118,27 @@ private struct WatchedSource: RenderSource, ~Copyable {
 
   mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
     turns += 1
+    changeSound()
     let wrong = renderer.takeCommands(at: now)
     return turns % Self.turnsBetweenCommands == 0 ? DeviceFrame(max(0, rendered - 2000)) : wrong
+  }
+
+  /// What the session's thread does, here in turns: bands and the FIR filter come and go.
+  private func changeSound() {
+    guard turns % Self.turnsBetweenSounds == 0 else { return }
+    let number = turns / Self.turnsBetweenSounds
+    _ = commands.send(number % 2 == 0 ? .sound(SoundProgram()) : .sound(program))
+    _ = commands.send(.useFIR(number % 6 < 4))
+  }
+
+  private static func program() -> SoundProgram {
+    var setting = SoundSetting()
+    setting.bands = (0..<8).map {
+      SoundBand(.peak, frequency: Double(60 << $0), gain: 3, q: 2)
+    }
+    (setting.bass, setting.hasLoudness, setting.hasCrossfeed) = (4, true, true)
+    setting.crossover = Crossover(.high, frequency: 60)
+    return SoundProgram(setting, rate: 48_000, attenuation: 20)
   }
 
   func groupTime(at time: LocalTime) -> GroupTime? { renderer.groupTime(at: time) }

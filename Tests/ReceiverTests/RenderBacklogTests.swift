@@ -41,6 +41,8 @@ import Testing
     case .gain(let gain): "gain \(gain)"
     case .delay(let delay): "delay \(delay.count)"
     case .channelMap(let left, _): "map \(left.left)"
+    case .sound(let program): "sound \(program.rightGain)"
+    case .useFIR(let isUsed): "filter \(isUsed)"
     case .clip(let clip): "clip \(clip.number)"
     case .endClip(let number): "end of clip \(number)"
     }
@@ -52,12 +54,17 @@ import Testing
       backlog.append(.delay(Nanoseconds(Int64(turn))))
       backlog.append(
         .channelMap(left: .init(left: Float(turn), right: 0), right: .init(left: 0, right: 1)))
+      var setting = SoundSetting()
+      setting.balance = Double(turn % 4 - 3)
+      backlog.append(.sound(SoundProgram(setting, rate: 48_000, attenuation: 0)))
+      backlog.append(.useFIR(turn % 2 == 0))
       backlog.append(clock(Double(turn), isStep: turn == 7))
       backlog.append(.end(at: MediaTime(flicks: Int64(turn))))
     }
     #expect(
       drain() == [
-        "gain 100000.0", "delay 100000", "map 100000.0", "clock 100000.0 step", "end 100000",
+        "gain 100000.0", "delay 100000", "map 100000.0", "sound 0.97", "filter true",
+        "clock 100000.0 step", "end 100000",
       ])
     backlog.append(clock(1, isStep: false))
     #expect(drain() == ["clock 1.0"])

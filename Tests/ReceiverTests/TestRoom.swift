@@ -37,15 +37,21 @@ final class TestRoom {
   var cardOffset: Int64 = 0
   var observes = true
   private let channels = 3
+  /// The first channel, by stream frame; nil is the place in the stream.
+  private let content: ((Int64) -> Float)?
 
-  init(ringFrames: Int = 1 << 15, estimate: ClockEstimate? = TestRoom.estimate()) {
+  init(
+    ringFrames: Int = 1 << 15, estimate: ClockEstimate? = TestRoom.estimate(),
+    fir: ImpulseResponse? = nil, content: ((Int64) -> Float)? = nil
+  ) {
+    self.content = content
     let ring = FrameRing(minimumCapacity: ringFrames, channelCount: channels)
     writer = FrameRingWriter(ring)
     let clipRing = FrameRing(minimumCapacity: 3 * Self.rate / 2, channelCount: channels)
     clipWriter = FrameRingWriter(clipRing)
     renderer = Renderer(
       sampleRate: Self.rate, ring: ring, commands: commands, reports: reports, device: .fine,
-      storedDrift: 0, clips: clipRing)
+      storedDrift: 0, clips: clipRing, fir: fir)
     if let estimate { send(.clock(estimate, isStep: false)) }
   }
 
@@ -120,6 +126,9 @@ final class TestRoom {
   func samples(_ frames: Range<Int>) -> [Float] {
     Array(samples[frames.lowerBound * channels..<frames.upperBound * channels])
   }
+
+  /// The first channel.
+  func signal(_ frames: Range<Int>) -> [Float] { frames.map { samples[$0 * channels] } }
 
   /// Plays until the card is at `frame`, in turns of a period.
   func run(toDevice frame: Int) {
@@ -207,7 +216,8 @@ final class TestRoom {
     while let run = backlog.first {
       let end = min(run.end, run.next + 4096)
       let frames: [Float] = (run.next..<end).flatMap { frame -> [Float] in
-        [Float(Double(frame) / Self.positionScale), Float(run.generation) / 10, 1]
+        let first = content?(frame) ?? Float(Double(frame) / Self.positionScale)
+        return [first, Float(run.generation) / 10, 1]
       }
       backlog[0].next += Int64(writer.write(frames.span, at: run.next, generation: run.generation))
       if backlog[0].next == run.end {

@@ -80,7 +80,7 @@ extension PlayoutCursor {
   package var oldestFrame: Int64 {
     @_noLocks @_noAllocation get {
       let known = history.count > 0 ? history[0].first : next
-      return min(next, max(known, max(heard, next - rewindFrames)))
+      return min(next, max(known, max(heard + reach, next - rewindFrames)))
     }
   }
 

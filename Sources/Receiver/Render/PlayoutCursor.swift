@@ -10,6 +10,9 @@ package struct PlayoutCursor: ~Copyable {
   package internal(set) var next: Int64 = 0
   /// The first device frame that may still be rendered again; earlier ones were heard.
   var heard: Int64 = 0
+  /// How far ahead of a frame the runs lie that its sound was made from, and that can be rendered again no more once it
+  /// was heard.
+  var reach: Int64 = 0
   package internal(set) var estimate: ClockEstimate?
   package internal(set) var anchors = Anchors()
   /// The room's delay; positive sounds later.

@@ -8,8 +8,8 @@ package struct RenderBacklog: Sendable {
   static let cutLimit = 4
   /// Clips whose end must be told.
   static let clipLimit = ProtocolLimits.heldClips
-  /// The anchors, the cuts, the ends of clips, and one each of the seven other kinds.
-  package static let limit = Anchors.limit + cutLimit + clipLimit + 7
+  /// The anchors, the cuts, the ends of clips, and one each of the nine other kinds.
+  package static let limit = Anchors.limit + cutLimit + clipLimit + 9
 
   /// In the order in which the render thread must take them.
   private var commands: [RenderCommand] = []
@@ -49,7 +49,8 @@ package struct RenderBacklog: Sendable {
       let hasStep = commands.contains { if case .clock(_, true) = $0 { true } else { false } }
       commands.removeAll { $0.kind == command.kind }
       return .clock(estimate, isStep: isStep || hasStep)
-    case .end, .gain, .delay, .channelMap, .clip: commands.removeAll { $0.kind == command.kind }
+    case .end, .gain, .delay, .channelMap, .sound, .useFIR, .clip:
+      commands.removeAll { $0.kind == command.kind }
     }
     return command
   }
@@ -66,7 +67,8 @@ package struct RenderBacklog: Sendable {
 
 extension RenderCommand {
   fileprivate enum Kind {
-    case anchor, forgetSchedule, clock, cut, end, gain, delay, channelMap, clip, endClip
+    case anchor, forgetSchedule, clock, cut, end, gain, delay, channelMap, sound, useFIR
+    case clip, endClip
   }
 
   fileprivate var kind: Kind {
@@ -79,6 +81,8 @@ extension RenderCommand {
     case .gain: .gain
     case .delay: .delay
     case .channelMap: .channelMap
+    case .sound: .sound
+    case .useFIR: .useFIR
     case .clip: .clip
     case .endClip: .endClip
     }

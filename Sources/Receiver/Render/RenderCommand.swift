@@ -20,6 +20,10 @@ package enum RenderCommand: Sendable {
   /// The room's delay; positive sounds later.
   case delay(Nanoseconds)
   case channelMap(left: ChannelMix, right: ChannelMix)
+  /// The room's sound, but for its FIR filter.
+  case sound(SoundProgram)
+  /// True to use the FIR filter that the renderer was made with, if it has one.
+  case useFIR(Bool)
   /// Mixes a clip over what plays; it ends one whose time is not over.
   case clip(RenderedClip)
   /// Ends the clip of this number if it sounds, and drops its frames and those of all clips before it.

@@ -4,13 +4,21 @@ package import Clock
 /// Fills the sound card's buffer on the render thread. The output loop calls it in turns of *take commands, rewind
 /// if told to, render, observe*; none of its functions locks, allocates or waits.
 package struct Renderer: ~Copyable {
-  private var cursor: PlayoutCursor
-  private var sampler: FrameSampler
-  private var mix: OutputMix
-  private var clips: ClipTrack
+  var cursor: PlayoutCursor
+  var sampler: FrameSampler
+  var mix: OutputMix
+  var clips: ClipTrack
+  var sound: SoundTrack
+  var fir: FIRTrack
+  /// True if anything has sounded since the card was started.
+  var hasSounded = false
+  /// The first run that a command has made wrong, until the card has been rewound for it.
+  var wrongRun = Int64.max
+  /// The first frame that a command has made wrong although its run is right.
+  var wrongOutput = Int64.max
   private let commands: RenderCommandReader
   private let reports: RenderReportWriter
-  private let channelCount: Int
+  let channelCount: Int
   private var cuts = PendingCuts()
   /// A cut that was requested for frames already sounding: it is made at the requested place once that sound has
   /// ended.
@@ -21,20 +29,21 @@ package struct Renderer: ~Copyable {
   /// True if a cut has begun a generation and no anchor has come since: its first position is not known yet.
   private var awaitsAnchor = false
   private var newestGeneration: UInt32 = 0
-  private var gaps = RenderedGaps()
+  var gaps = RenderedGaps()
   private var starvationWasCounted = false
   private var now = LocalTime(nanoseconds: 0)
   /// The device frame at which frames are released and the next report is sent.
-  private var nextReport: Int64 = 0
+  var nextReport: Int64 = 0
   private var report = RenderReport()
 
   /// `sampleRate` is the device's, in Hz. The ring has as many channels as the device and holds frames of that rate.
   /// The renderer is the only consumer of the rings and the commands, and the only producer of reports. `clips` is a
-  /// ring like the other one, for what is mixed over the music.
+  /// ring like the other one, for what is mixed over the music. `fir` is a filter at the device's rate, which is not used
+  /// before a command says so.
   package init(
     sampleRate: Int, ring: FrameRing, commands: RenderQueue<RenderCommand>,
     reports: RenderQueue<RenderReport>, device: RenderClock.DeviceClass, storedDrift: Double?,
-    clips: FrameRing? = nil
+    clips: FrameRing? = nil, fir: ImpulseResponse? = nil
   ) {
     cursor = PlayoutCursor(sampleRate: sampleRate, device: device, storedDrift: storedDrift)
     sampler = FrameSampler(
@@ -45,6 +54,12 @@ package struct Renderer: ~Copyable {
       sampleRate: sampleRate,
       ring: clips ?? FrameRing(minimumCapacity: 0, channelCount: ring.channelCount),
       device: device, storedDrift: storedDrift)
+    let rewindFrames = Int(cursor.rewindFrames)
+    sound = SoundTrack(
+      sampleRate: sampleRate, channelCount: ring.channelCount, rewindFrames: rewindFrames)
+    precondition(fir.map { $0.rate == sampleRate } ?? true)
+    self.fir = FIRTrack(
+      fir, rewindFrames: rewindFrames, sampleRate: sampleRate, channelCount: ring.channelCount)
     self.commands = RenderCommandReader(commands)
     self.reports = RenderReportWriter(reports)
     channelCount = ring.channelCount
@@ -54,20 +69,30 @@ package struct Renderer: ~Copyable {
   @_noLocks @_noAllocation
   package mutating func render(into out: UnsafeMutablePointer<Float>, frames: Int) {
     beginTurn()
+    beginReadingAhead()
     var done = 0
     while done < frames {
-      let run = cursor.nextRun(atMost: min(frames - done, FrameSampler.chunk))
       let place = unsafe out + done * channelCount
-      if run.isBeginning { finishLateCut() }
-      unsafe renderRun(run, into: place)
-      unsafe mix.apply(to: place, at: run.first, frames: run.count)
-      unsafe clips.mix(into: place, at: run.first, frames: run.count)
-      done += run.count
+      let limit = min(frames - done, FrameSampler.chunk)
+      done +=
+        isReadingAhead
+        ? unsafe renderFiltered(into: place, frames: limit) : unsafe renderRun(into: place, limit)
     }
     endTurn()
   }
 
-  /// Does all that `render` does except make samples, so that a simulation can run for days. `look` gets each run,
+  /// Renders the next run, of at most `limit` frames, and returns their number.
+  @_noLocks @_noAllocation
+  private mutating func renderRun(into out: UnsafeMutablePointer<Float>, _ limit: Int) -> Int {
+    let run = cursor.nextRun(atMost: limit)
+    if run.isBeginning { finishLateCut() }
+    unsafe renderRun(run, into: out)
+    unsafe finish(out, at: run.first, frames: run.count)
+    return run.count
+  }
+
+  /// Does all that `render` does except make samples, so that a simulation can run for days: it uses no FIR
+  /// filter. `look` gets each run,
   /// and true if all its frames are there. Not for the render thread.
   package mutating func plan(frames: Int, look: (PlayoutRun, _ isWhole: Bool) -> Void) {
     beginTurn()
@@ -105,11 +130,10 @@ package struct Renderer: ~Copyable {
   /// Renders again from `frame` on.
   @_noLocks @_noAllocation
   package mutating func rewind(to frame: DeviceFrame) {
-    gaps.rewind(to: frame.index)
     nextReport = min(nextReport, frame.index)
-    cursor.rewind(to: frame.index)
-    sampler.rewind(to: frame.index)
+    if isReadingAhead { rewindFiltered(to: frame.index) } else { rewindRuns(to: frame.index) }
     clips.rewind(to: frame.index)
+    sound.rewind(to: frame.index)
   }
 
   /// Takes an observation: at `time`, give or take `uncertainty`, `frame` was about to be heard.
@@ -136,17 +160,19 @@ package struct Renderer: ~Copyable {
     cursor.deviceRestarted(at: frame.index)
     sampler.restart()
     clips.deviceRestarted(at: frame.index)
+    restartSound(at: frame.index)
     nextReport = frame.index
     gaps.removeAll()
   }
 
   @_noLocks @_noAllocation
-  private mutating func renderRun(_ run: PlayoutRun, into out: UnsafeMutablePointer<Float>) {
+  mutating func renderRun(_ run: PlayoutRun, into out: UnsafeMutablePointer<Float>) {
     guard let sound = run.sound else {
       unsafe sampler.renderSilence(at: run.first, into: out, frames: run.count)
       report.activity = silentActivity
       return
     }
+    hasSounded = true
     let hole = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
     note(hole, in: sound, of: run)
   }
@@ -192,13 +218,17 @@ extension Renderer {
   package mutating func takeCommands(at now: LocalTime) -> DeviceFrame? {
     self.now = now
     clips.follow(cursor)
+    updateReach()
+    wrongOutput = .max
     var firstWrong = cursor.next
     while let command = commands.next() {
       firstWrong = min(firstWrong, take(command))
     }
     firstWrong = min(firstWrong, cursor.takeSettling())
     firstWrong = min(firstWrong, firstFrameNoLongerMissing())
-    return firstWrong < cursor.next ? DeviceFrame(firstWrong) : nil
+    if sound.canChange(oldest: oldestOutput) { wrongOutput = oldestOutput }
+    firstWrong = isReadingAhead ? firstWrongOutput(run: firstWrong) : min(firstWrong, wrongOutput)
+    return firstWrong < nextOutput ? DeviceFrame(firstWrong) : nil
   }
 
   /// Returns where to render again because missing frames have arrived; the next frame if nowhere.
@@ -254,15 +284,19 @@ extension Renderer {
       endFrame = cursor.grid.firstFrame(from: time)
       resumeFrame = .max
     case .gain(let gain):
-      return mix.setGain(gain) ? cursor.oldestFrame : cursor.next
+      if mix.setGain(gain) { wrongOutput = oldestOutput }
     case .delay(let delay):
       return cursor.setDelay(delay)
     case .channelMap(let left, let right):
-      return mix.setMap(left: left, right: right) ? cursor.oldestFrame : cursor.next
+      if mix.setMap(left: left, right: right) { wrongOutput = oldestOutput }
+    case .sound(let program):
+      sound.set(program)
+    case .useFIR(let isUsed):
+      fir.want(isUsed)
     case .clip(let clip):
-      return clips.begin(clip, oldest: cursor.oldestFrame)
+      wrongOutput = min(wrongOutput, clips.begin(clip, oldest: oldestOutput))
     case .endClip(let number):
-      return clips.end(number, oldest: cursor.oldestFrame)
+      wrongOutput = min(wrongOutput, clips.end(number, oldest: oldestOutput))
     }
     return cursor.next
   }
@@ -303,7 +337,7 @@ extension Renderer {
   /// Makes the late cut where it was requested: new playback may begin before the place to which the cut was moved,
   /// and must not play obsolete frames.
   @_noLocks @_noAllocation
-  private mutating func finishLateCut() {
+  mutating func finishLateCut() {
     guard let cut = lateCut else { return }
     lateCut = nil
     sampler.reader.apply(cut)
@@ -346,7 +380,7 @@ extension Renderer {
 
 extension PlayoutRun {
   /// True if nothing sounded before this run.
-  fileprivate var isBeginning: Bool {
+  var isBeginning: Bool {
     @_noLocks @_noAllocation get {
       guard let sound else { return true }
       return sound.framesSinceStart == 0
