@@ -48,7 +48,9 @@ package final class ReceiverDriver: LoopMember {
     self.lines = lines
     self.journal = journal
     choice = settings.output
-    output = SoundOutput(choice, storedDrift: identity.memory.deviceDrift) { waker.wake() }
+    output = SoundOutput(choice, settings.fir, storedDrift: identity.memory.deviceDrift) {
+      waker.wake()
+    }
     hardwareVolume = try choice.hardwareVolume { waker.wake() }
     session = ReceiverSession(
       .init(
@@ -60,7 +62,7 @@ package final class ReceiverDriver: LoopMember {
         profile: ReceiverSettings.profile, seed: try SystemRandom.number(),
         access: settings.access, whenBusy: settings.whenBusy, token: identity.token,
         arithmetic: SPAKE2(), cipher: DatagramSealing(), reopensDevice: choice.isSoundCard,
-        canSpeak: readPIN != nil, playsClips: true),
+        canSpeak: readPIN != nil, playsClips: true, timeToPeak: settings.fir?.timeToPeak),
       memory: identity.memory, trust: identity.trust)
   }
 

@@ -21,6 +21,8 @@ package struct ReceiverSettings: Sendable {
   package var figuresInterval = Nanoseconds.seconds(600)
   package var access = AccessPolicy.paired
   package var whenBusy = BusyPolicy.refuse
+  /// The filter that the receiver's own user has given it.
+  package var fir: ImpulseResponse?
   /// The only profile of programs so far.
   package static let profile = LatencyProfile.deep
 

@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import Glibc
 import LinuxIO
@@ -170,6 +171,7 @@ extension ReceiverMemory {
     ]
     if hasVolume { lines.append("volume \(settings.volume)") }
     if let limit = settings.volumeLimit { lines.append("volume_limit \(limit.volume)") }
+    if let sound = settings.sound { lines.append("sound \(sound.hex)") }
     if let deviceDrift { lines.append("device_drift \(deviceDrift)") }
     lines += clockDrifts.map { "clock_drift \($0.sender.hex) \($0.drift)" }
     return lines
@@ -200,6 +202,9 @@ extension ReceiverMemory {
     case "channel_map":
       guard let map = UInt8(words[1]).flatMap(RoomSettings.ChannelMap.init) else { return false }
       settings.channelMap = map
+    case "sound":
+      guard let sound = SoundSetting(hex: words[1]) else { return false }
+      settings.sound = sound
     case "device_drift":
       guard let drift = Double(words[1]).flatMap(plausible) else { return false }
       deviceDrift = drift

@@ -30,6 +30,7 @@ final class SoundOutput {
   private static let startPause = Nanoseconds.seconds(1)
 
   private let choice: ReceiverSettings.Output
+  private let fir: ImpulseResponse?
   private let storedDrift: Double?
   private let wake: @Sendable () -> Void
   private var handover: Handover?
@@ -48,10 +49,11 @@ final class SoundOutput {
   }
 
   init(
-    _ choice: ReceiverSettings.Output, storedDrift: Double?,
+    _ choice: ReceiverSettings.Output, _ fir: ImpulseResponse? = nil, storedDrift: Double?,
     wake: @escaping @Sendable () -> Void
   ) {
     self.choice = choice
+    self.fir = fir
     self.storedDrift = storedDrift
     self.wake = wake
   }
@@ -78,10 +80,11 @@ final class SoundOutput {
     retry = nil
     threads.removeAll { $0.isReached.load(ordering: .acquiring) }
     let (choice, drift, earlier, end) = (choice, storedDrift, threads, ThreadEnd())
+    let fir = fir
     do throws(IOError) {
       let thread = try RealtimeThread.start(name: "output", priority: Self.priority) {
         if Self.wait(for: earlier, handover.control) {
-          choice.play(rate: rate, profile, handover: handover, storedDrift: drift)
+          choice.play(rate: rate, profile, fir, handover: handover, storedDrift: drift)
         }
         end.isReached.store(true, ordering: .releasing)
       }
@@ -208,8 +211,11 @@ final class SoundOutput {
 extension ReceiverSettings.Output {
   /// The body of the output thread.
   fileprivate func play(
-    rate: Int, _ profile: LatencyProfile, handover: SoundOutput.Handover, storedDrift: Double?
+    rate: Int, _ profile: LatencyProfile, _ fir: ImpulseResponse?,
+    handover: SoundOutput.Handover, storedDrift: Double?
   ) {
+    // Before the card is open: it may take longer than a card can wait.
+    let fir = fir?.converted(to: rate)
     let clock: @Sendable () -> LocalTime = { HostClock.now }
     let control = handover.control
     let makeRenderer: @Sendable (DeviceDescription) -> Renderer = { device in
@@ -218,7 +224,7 @@ extension ReceiverSettings.Output {
       return Renderer(
         sampleRate: device.sampleRate, ring: chain.ring, commands: chain.commands,
         reports: chain.reports, device: device.traits.clockClass, storedDrift: storedDrift,
-        clips: chain.clips)
+        clips: chain.clips, fir: fir?.converted(to: device.sampleRate))
     }
     switch self {
     case .soundCard(var settings, _):

@@ -13,6 +13,7 @@ extension ControlMessage {
     case MessageType.anchor: return try Anchor(decoding: &reader).map(ControlMessage.anchor)
     case MessageType.flush: return try Flush(decoding: &reader).map(ControlMessage.flush)
     case MessageType.settings: return .settings(try RoomSettings(decodingMessage: &reader))
+    case MessageType.sound: return .sound(try SoundSetting(decoding: &reader))
     case MessageType.streamVolume:
       return try StreamVolume(decoding: &reader).map(ControlMessage.streamVolume)
     case MessageType.keepAlive: return .keepAlive
@@ -49,6 +50,7 @@ extension ControlMessage {
       case .settings(let settings):
         settings.encode(to: &writer)
         settings.encodeLimit(to: &writer)
+      case .sound(let sound): sound.encode(to: &writer)
       case .streamVolume(let volume): volume.encode(to: &writer)
       case .nowPlaying(let announcement): announcement.encode(to: &writer)
       case .live(let stream): writer.liveStream(stream)
@@ -76,6 +78,7 @@ extension ControlMessage {
     case .anchor: MessageType.anchor
     case .flush: MessageType.flush
     case .settings: MessageType.settings
+    case .sound: MessageType.sound
     case .streamVolume: MessageType.streamVolume
     case .nowPlaying: MessageType.nowPlaying
     case .live: MessageType.live

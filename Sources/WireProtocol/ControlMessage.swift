@@ -14,6 +14,8 @@ package enum ControlMessage: Hashable, Sendable {
   case flush(Flush)
   /// Volume, mute, delay, channel map and volume limit of this room.
   case settings(RoomSettings)
+  /// The sound that this room keeps: equalizer, tone, crossover and more.
+  case sound(SoundSetting)
   /// Volume of the stream in all rooms, on top of their own settings.
   case streamVolume(StreamVolume)
   /// Says which item plays from a media time on.
@@ -294,6 +296,10 @@ package struct RoomSettings: Hashable, Sendable {
   package var channelMap: ChannelMap
   /// From a sender, nil leaves the limit as it is; from a receiver, nil says that it keeps none.
   package var volumeLimit: VolumeLimit?
+  /// What the room does to all that it plays; nil if its receiver keeps no sound. It travels in a message of its own.
+  package var sound: SoundSetting?
+  /// True if the receiver has a FIR filter.
+  package var hasFIR = false
 
   package init(
     volume: UInt16, isMuted: Bool, delay: Nanoseconds, channelMap: ChannelMap,

@@ -14,6 +14,7 @@ enum MessageType {
   static let clip: UInt16 = 0x000a
   static let clipPiece: UInt16 = 0x000b
   static let clipTime: UInt16 = 0x000c
+  static let sound: UInt16 = 0x000d
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102

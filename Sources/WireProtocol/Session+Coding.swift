@@ -47,6 +47,7 @@ extension Hello {
 
 extension Welcome {
   private static let playsClipsFlag: UInt16 = 1
+  private static let keepsSoundFlag: UInt16 = 2
 
   init(decoding reader: inout ByteReader) throws(DecodeError) {
     let version = try reader.uint16("version")
@@ -61,6 +62,9 @@ extension Welcome {
     let held = try HeldStream(decodingOptional: &reader)
     let dropped = try DroppedStream(decodingOptional: &reader)
     try settings.decodeLimit(&reader)
+    if abilities & Self.keepsSoundFlag != 0 {
+      settings.sound = try SoundSetting(decoding: &reader, hasFIR: &settings.hasFIR)
+    }
     self.init(
       version: version, receiverID: receiverID, name: name, model: model,
       capacity: Capacity(bytes: bytes, duration: MediaDuration(flicks: flicks)),
@@ -70,7 +74,8 @@ extension Welcome {
 
   func encode(to writer: inout ByteWriter) {
     writer.uint16(version)
-    writer.uint16(playsClips ? Self.playsClipsFlag : 0)
+    writer.uint16(
+      (playsClips ? Self.playsClipsFlag : 0) | (settings.sound == nil ? 0 : Self.keepsSoundFlag))
     writer.bytes(receiverID.bytes)
     writer.uint64(capacity.bytes, clampedTo: ProtocolLimits.count)
     writer.int64(capacity.duration.flicks, clampedTo: ProtocolLimits.mediaTime)
@@ -83,6 +88,7 @@ extension Welcome {
     writer.uint8(dropped == nil ? 0 : 1)
     dropped?.encode(to: &writer)
     settings.encodeLimit(to: &writer)
+    settings.sound?.encode(to: &writer, hasFIR: settings.hasFIR)
   }
 }
 

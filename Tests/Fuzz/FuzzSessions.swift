@@ -160,7 +160,7 @@ struct ReceiverUnderFire {
         Flush(
           from: script.mediaTime(), generation: script.generation(),
           isRamped: script.byte() % 2 == 0))
-    case 4: .settings(script.settings())
+    case 4: script.byte() % 2 == 0 ? .settings(script.settings()) : .sound(script.sound())
     default: .goodbye(Goodbye(reason: .finished, detail: ""))
     }
   }

@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import WireProtocol
 
@@ -45,6 +46,19 @@ struct Script {
   mutating func generation() -> UInt32 {
     let number = byte()
     return number < 250 ? UInt32(number % 8) : UInt32(self.number(in: 0...(1 << 31 - 1)))
+  }
+
+  mutating func sound() -> SoundSetting {
+    var sound = SoundSetting()
+    let flags = byte()
+    (sound.isOn, sound.hasLoudness) = (flags & 1 == 0, flags & 2 != 0)
+    (sound.hasCrossfeed, sound.usesFIR) = (flags & 4 != 0, flags & 8 != 0)
+    sound.distance = Double(byte()) / 10
+    if flags & 16 != 0 { sound.crossover = Crossover(.low, frequency: Double(byte()) * 4) }
+    sound.bands = (0..<Int(flags >> 5)).map { _ in
+      SoundBand(.peak, frequency: Double(byte()) * 80, gain: Double(byte()) / 10 - 12, q: 1)
+    }
+    return sound
   }
 
   mutating func settings() -> RoomSettings {

@@ -58,6 +58,21 @@ import Testing
       ])
   }
 
+  @Test func `a filter that is none, or is too long a file, is refused`() throws {
+    let text = try folder.write(Array("no filter".utf8), to: "text.wav")
+    let long = try folder.write([UInt8](repeating: 0, count: 2 << 20 + 1), to: "long.wav")
+    for (path, code, line) in [
+      (text, 64, "\(text) cannot be the filter of --fir: it is not a WAV file"),
+      (long, 69, "cannot read the filter of --fir: "),
+      (folder.file("none"), 69, "there is no file"),
+    ] as [(String, Int32, String)] {
+      let receiver = try receiver("--fir", path, "--state-dir", folder.file("state"))
+      #expect(try receiver.exitCode() == code)
+      #expect(receiver.lines.first?.hasPrefix("tutti-receiver: \(line)") == true)
+      #expect(receiver.lines.count == 1)
+    }
+  }
+
   @Test func `a state directory that is a file is named`() throws {
     let file = try folder.write([], to: "file")
     let receiver = try receiver("--state-dir", file)

@@ -1,3 +1,4 @@
+import Audio
 import Clock
 import Testing
 import WireProtocol
@@ -7,9 +8,11 @@ import WireProtocol
 /// A room's own volume limit, which no sender passes.
 @Suite struct VolumeLimitTests {
   private static func settings(_ volume: UInt16, limit: UInt16? = nil) -> RoomSettings {
-    RoomSettings(
+    var settings = RoomSettings(
       volume: volume, isMuted: false, delay: .zero, channelMap: .stereo,
       volumeLimit: limit.map { VolumeLimit($0) })
+    settings.sound = .plain
+    return settings
   }
 
   private static func kept(_ receiver: TestReceiver) -> RoomSettings? {

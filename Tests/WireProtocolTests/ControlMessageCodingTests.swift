@@ -1,4 +1,6 @@
+import Audio
 import Clock
+import TestSupport
 import Testing
 import WireProtocol
 
@@ -33,6 +35,36 @@ import WireProtocol
     expectRefused(settings(), at: 10, [0, 0, 0, 0, 0x77, 0x35, 0x94, 0x01], "delay beyond 2 s")
     expectRefused(
       .credit(Credit(limit: 0, bufferedUntil: .zero, heldBytes: 0)), at: 6, [0x80], "limit")
+  }
+
+  @Test func `a sound out of range is refused`() {
+    var setting = SoundSetting()
+    setting.crossover = Crossover(.low, frequency: 80)
+    setting.bands = [SoundBand(.peak, frequency: 1_000, gain: 1, q: 1)]
+    let sound = ControlMessage.sound(setting)
+    for (offset, bytes, what) in [
+      (7, [3], "crossover part 3"), (8, [0, 199], "crossover of 19.9 Hz"),
+      (8, [0x27, 0x11], "crossover of 1000.1 Hz"), (10, [0x03, 0xe9], "bass of 10.01 dB"),
+      (12, [0xfc, 0x17], "treble of -10.01 dB"), (14, [0, 101], "balance of 101"),
+      (16, [0xff, 0xff], "distance of -1 mm"), (16, [0x75, 0x31], "distance of 30.001 m"),
+      (18, [2], "a band that is missing"), (18, [9], "nine bands"), (19, [5], "kind 5"),
+      (20, [0, 0, 0, 199], "19.9 Hz"), (20, [0, 3, 0x0d, 0x41], "20,000.1 Hz"),
+      (24, [0x04, 0xb1], "gain of 12.01 dB"), (26, [0, 9], "Q of 0.09"),
+      (26, [0x03, 0xe9], "Q of 10.01"),
+    ] as [(Int, [UInt8], Comment)] {
+      expectRefused(sound, at: offset, bytes, what)
+    }
+  }
+
+  @Test(arguments: 1...50 as ClosedRange<UInt64>)
+  func `a sound comes back from what a receiver keeps of it`(seed: UInt64) {
+    var generator = SplitMix64(seed: seed)
+    let sound = generator.sound()
+    #expect(SoundSetting(hex: sound.hex) == sound)
+    #expect(SoundSetting(hex: String(sound.hex.dropLast(2))) == nil)
+    for text in ["", "1", "zz", String(repeating: "00", count: 300)] {
+      #expect(SoundSetting(hex: text) == nil)
+    }
   }
 
   @Test func `what is out of range is brought into it before it is sent`() throws {

@@ -123,6 +123,8 @@ enum Meaning: Hashable {
               volumeLimit: VolumeLimit(500, isFixed: true)),
             held: nil)))
     ),
+    ("control.welcome.sound", .control(.welcome(soundWelcome))),
+    ("control.sound", .control(.sound(subwoofer))),
     ("control.refuse", .control(.refuse(Refusal(reason: .busy, detail: "study")))),
     ("control.refuse.notPaired", .control(.refuse(Refusal(reason: .notPaired, detail: "")))),
     ("control.prove", .control(.prove(counting(from: 0x40, 32)))),
@@ -411,3 +413,29 @@ enum Meaning: Hashable {
     ),
   ]
 }
+
+/// Of `control.sound`.
+private let subwoofer: SoundSetting = {
+  var sound = SoundSetting()
+  sound.bands = [
+    SoundBand(.peak, frequency: 1_000, gain: -3, q: 1.4), SoundBand(.highPass, frequency: 30),
+  ]
+  (sound.bass, sound.treble, sound.balance) = (3, -4, -40)
+  (sound.hasLoudness, sound.usesFIR) = (true, true)
+  sound.crossover = Crossover(.low, frequency: 80)
+  sound.distance = 3.2
+  return sound
+}()
+
+private let soundWelcome: Welcome = {
+  var settings = RoomSettings(
+    volume: 300, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
+  var sound = SoundSetting()
+  sound.crossover = Crossover(.high, frequency: 80)
+  sound.bands = [SoundBand(.lowPass, frequency: 18_000)]
+  (settings.sound, settings.hasFIR) = (sound, true)
+  return Welcome(
+    version: 2, receiverID: .counting(from: 0xa0), name: "Attic", model: "",
+    capacity: Capacity(bytes: 32 << 20, duration: .seconds(1800)), codecs: [.pcm],
+    settings: settings, held: nil)
+}()

@@ -18,7 +18,7 @@ extension SplitMix64 {
   mutating func controlMessages() -> [ControlMessage] {
     [
       .hello(hello()), .prove(bytes(32)), .anchor(anchor()), .flush(flush()), .settings(settings()),
-      .keepAlive,
+      .keepAlive, .sound(sound()),
       .nowPlaying(nowPlaying()), .welcome(welcome()),
       .streamVolume(streamVolume()),
       .refuse(
@@ -52,6 +52,29 @@ extension SplitMix64 {
       .goodbye(
         Goodbye(reason: element(Goodbye.Reason.allCases), detail: text(atMost: 256))),
     ]
+  }
+
+  mutating func sound() -> SoundSetting {
+    var sound = SoundSetting()
+    (sound.isOn, sound.hasLoudness) = (next() % 2 == 0, next() % 2 == 0)
+    (sound.hasCrossfeed, sound.usesFIR) = (next() % 2 == 0, next() % 2 == 0)
+    sound.bass = Double(Int(pick(0...2_000 as ClosedRange<UInt32>)) - 1_000) / 100
+    sound.treble = Double(Int(pick(0...2_000 as ClosedRange<UInt32>)) - 1_000) / 100
+    sound.balance = Double(Int(pick(0...200 as ClosedRange<UInt32>)) - 100)
+    sound.distance = Double(pick(0...30_000 as ClosedRange<UInt32>)) / 1_000
+    if next() % 2 == 0 {
+      sound.crossover = Crossover(
+        element(Crossover.Part.allCases),
+        frequency: Double(pick(200...10_000 as ClosedRange<UInt32>)) / 10)
+    }
+    sound.bands = (0..<Int(pick(0...8 as ClosedRange<UInt32>))).map { _ in
+      SoundBand(
+        element(SoundBand.Kind.allCases),
+        frequency: Double(pick(200...200_000 as ClosedRange<UInt32>)) / 10,
+        gain: Double(Int(pick(0...2_400 as ClosedRange<UInt32>)) - 1_200) / 100,
+        q: Double(pick(10...1_000 as ClosedRange<UInt32>)) / 100)
+    }
+    return sound
   }
 
   mutating func mediaMessages() -> [MediaMessage] {

@@ -51,6 +51,11 @@ struct ReceiverCommand: ParsableCommand {
   var volumeLimit: Int?
   @Option(
     help: .init(
+      "A FIR filter for this room: a WAV file, as REW exports it. Switch it on with: tutti sound.",
+      valueName: "file"))
+  var fir: String?
+  @Option(
+    help: .init(
       "Who may play here: paired (senders that were paired) or open (anybody on this network).",
       valueName: "policy"))
   var access = AccessPolicy.paired.rawValue

@@ -1,4 +1,5 @@
 import ALSAOutput
+import Audio
 import Clock
 import Glibc
 import LinuxIO
@@ -64,6 +65,7 @@ struct ReceiverConfiguration {
     settings.idleTime = .seconds(command.idle)
     settings.figuresInterval = .seconds(60 * command.figures)
     (settings.access, settings.whenBusy) = (access, whenBusy)
+    settings.fir = try command.fir.map(Self.filter)
     self.settings = settings
     place = .init(
       port: port, isAnnounced: command.mdns, stateDirectory: command.stateDir,
@@ -99,6 +101,22 @@ struct ReceiverConfiguration {
       settings.format = known
     }
     return .soundCard(settings, MixerChoice(command.mixer))
+  }
+
+  /// Reads the FIR filter. Only this receiver's own user names the file.
+  private static func filter(_ path: String) throws -> ImpulseResponse {
+    let bytes: [UInt8]?
+    do throws(IOError) {
+      bytes = try StateFile(path: path).read(limit: ImpulseFile.mostBytes)
+    } catch {
+      throw StartFailure.unavailable("cannot read the filter of --fir: \(error)")
+    }
+    guard let bytes else { throw StartFailure.unavailable("there is no file \(path); see --fir") }
+    do throws(ImpulseFileError) {
+      return try ImpulseFile.read(bytes)
+    } catch {
+      throw StartFailure.usage("\(path) cannot be the filter of --fir: \(error)")
+    }
   }
 
   static var hostName: String {

@@ -7,7 +7,8 @@ extension ReceiverSession {
   mutating func setLive(_ stream: LiveStream?, at now: LocalTime) {
     guard let stream, let cipher = configuration.cipher, let clock else {
       live = nil
-      return playout.use(nil)
+      playout.use(nil)
+      return applySound()
     }
     if live?.stream.key == stream.key {
       live?.renew(stream, at: now)
@@ -15,6 +16,7 @@ extension ReceiverSession {
       live = LiveReceiver(stream, clockID: clock.clockID, cipher: cipher, at: now)
     }
     playout.use(stream)
+    applySound()
   }
 
   mutating func receivedAudio(_ bytes: [UInt8], at time: LocalTime) {

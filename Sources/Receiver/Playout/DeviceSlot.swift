@@ -34,6 +34,10 @@ struct DeviceSlot {
   var writtenAhead: Nanoseconds? {
     if case .open(let device, _) = state { device.writtenAhead } else { nil }
   }
+  /// In Hz; nil unless it is open.
+  var rate: Int? {
+    if case .open(let device, _) = state { device.format.sampleRate } else { nil }
+  }
   var isClosed: Bool { if case .closed = state { true } else { false } }
   /// Reason of the loss; nil unless the device was lost.
   var lossReason: String? { if case .lost(let reason) = state { reason } else { nil } }

@@ -34,6 +34,8 @@ struct Playout {
   private let reopensDevice: Bool
   /// Nil unless the current stream is live.
   private var live: LiveStream?
+  /// From the beginning of the FIR filter to its peak; nil if none is used.
+  private var timeToPeak: Nanoseconds?
   private var buffer: PlayoutBuffer
   /// The sender's descriptions of the items.
   var board = NowPlayingBoard()
@@ -78,7 +80,19 @@ struct Playout {
   }
 
   /// Until the device is open, the largest value expected of a device.
-  var commitHorizon: Nanoseconds { device.commitHorizon ?? profile.expectedHorizon }
+  var commitHorizon: Nanoseconds {
+    (device.commitHorizon ?? profile.expectedHorizon) + readAhead
+  }
+
+  /// Nil while no device is open.
+  var deviceRate: Int? { device.rate }
+
+  /// The time by which the FIR filter reads ahead of what is rendered: its peak, and a block.
+  private var readAhead: Nanoseconds {
+    guard let timeToPeak else { return .zero }
+    let rate = Int64(device.rate ?? 44_100)
+    return timeToPeak + Nanoseconds(Int64(Convolver.block) * 1_000_000_000 / rate)
+  }
 
   var isAudible: Bool { device.isAudible }
   var isDeviceClosed: Bool { device.isClosed }
@@ -120,11 +134,24 @@ struct Playout {
     device.stage?.conceals = stream != nil
   }
 
+  /// Sets the time from the beginning of the FIR filter to its peak; nil if none is used.
+  mutating func useFIR(_ timeToPeak: Nanoseconds?) { self.timeToPeak = timeToPeak }
+
+  /// True if a FIR filter of this time to its peak can be used: a live stream of a short latency has not arrived yet when
+  /// the filter would need it.
+  func hasTime(forReadingAhead timeToPeak: Nanoseconds) -> Bool {
+    guard let live else { return true }
+    return live.latency >= timeToPeak + Self.leastLiveLatency
+  }
+
+  /// Of a live stream beside a FIR filter: for the network, the card and a block of the filter.
+  private static let leastLiveLatency = Nanoseconds.milliseconds(60)
+
   /// Returns when a frame must be in the ring to be heard, or nil if that is not known.
   func dueTime(of time: MediaTime, at now: LocalTime) -> LocalTime? {
     guard let ahead = device.writtenAhead, let heard = schedule.localTime(of: time, at: now)
     else { return nil }
-    return heard - ahead - Self.decodingTime
+    return heard - ahead - readAhead - Self.decodingTime
   }
 
   /// Conceals packets that did not arrive in time.

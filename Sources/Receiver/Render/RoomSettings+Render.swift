@@ -3,19 +3,29 @@ import Clock
 package import WireProtocol
 
 extension RoomSettings {
-  package static let `default` = RoomSettings(
-    volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
+  package static let `default`: RoomSettings = {
+    var settings = RoomSettings(
+      volume: 1000, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
+    settings.sound = .plain
+    return settings
+  }()
 
   /// Returns these settings after a sender has said others: it leaves a limit that it does not name or cannot change,
   /// and passes none.
   func changed(to said: RoomSettings) -> RoomSettings {
     var settings = said
-    settings.volumeLimit = volumeLimit
+    (settings.volumeLimit, settings.sound, settings.hasFIR) = (volumeLimit, sound, hasFIR)
     if let limit = said.volumeLimit, volumeLimit?.isFixed != true {
       settings.volumeLimit = VolumeLimit(limit.volume)
     }
     settings.limitVolume()
     return settings
+  }
+
+  /// The delay against the group: a loudspeaker that is farther away sounds earlier, by the time that sound takes.
+  var soundingDelay: Nanoseconds {
+    let seconds = (sound?.distance ?? 0) / SoundSetting.speedOfSound
+    return delay - Nanoseconds(Int64((seconds * 1e9).rounded()))
   }
 
   /// Gain 0...1.
@@ -35,7 +45,10 @@ extension RoomSettings {
   /// - Parameter share: of the stream's volume that counts now, 0 to 1.
   func renderCommands(_ stream: StreamVolume, share: Double = 1) -> [RenderCommand] {
     let (left, right) = channelMap.mixes
-    return [.gain(gain * stream.gain(share)), .delay(delay), .channelMap(left: left, right: right)]
+    return [
+      .gain(gain * stream.gain(share)), .delay(soundingDelay),
+      .channelMap(left: left, right: right),
+    ]
   }
 }
 

@@ -35,6 +35,8 @@ extension ReceiverSession {
     package var canSpeak: Bool
     /// True if the driver gives each device a ring for clips.
     package var playsClips: Bool
+    /// The time from the beginning of the room's FIR filter to its peak; nil if it has none.
+    package var timeToPeak: Nanoseconds?
 
     package init(
       receiverID: Identifier, name: String, model: String, capacity: Capacity, codecs: [Codec],
@@ -43,8 +45,10 @@ extension ReceiverSession {
       figuresInterval: Nanoseconds = .seconds(600), profile: LatencyProfile = .deep, seed: UInt64,
       access: AccessPolicy = .paired, whenBusy: BusyPolicy = .refuse, token: [UInt8]? = nil,
       arithmetic: (any PairingArithmetic)? = nil, cipher: (any DatagramCipher)? = nil,
-      reopensDevice: Bool = true, canSpeak: Bool = false, playsClips: Bool = false
+      reopensDevice: Bool = true, canSpeak: Bool = false, playsClips: Bool = false,
+      timeToPeak: Nanoseconds? = nil
     ) {
+      self.timeToPeak = timeToPeak
       self.playsClips = playsClips
       self.canSpeak = canSpeak
       self.cipher = cipher

@@ -308,6 +308,7 @@ extension ReceiverSession {
       memory.take(settings)
       applySettings()
       outputs.append(.persist(memory))
+    case .sound(let sound): take(sound, at: now)
     case .streamVolume(let volume):
       streamVolume = volume
       applySettings()
@@ -331,6 +332,15 @@ extension ReceiverSession {
       .codecs, .liveReport, .clipState:
       violated("this message is not for a receiver with a session", at: now)
     }
+  }
+
+  private mutating func take(_ sound: SoundSetting, at now: LocalTime) {
+    let before = memory.settings.soundingDelay
+    memory.settings.sound = sound
+    let change = memory.settings.soundingDelay - before
+    if change != .zero { expectGap(at: now, of: Nanoseconds(abs(change.count))) }
+    applySettings()
+    outputs.append(.persist(memory))
   }
 
   /// Expects a gap until the next audio arrives; a room with a delay needs audio from that much farther back, or ahead.

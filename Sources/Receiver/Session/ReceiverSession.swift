@@ -33,6 +33,8 @@ package struct ReceiverSession {
   var codecs: CodecList
   /// Nil unless the current stream is live.
   var live: LiveReceiver?
+  /// The sound that the render thread was told; nil if it was told none.
+  private var toldSound: RenderedSound?
   var outputs = OutputQueue<Output>()
 
   struct Occupant {
@@ -55,13 +57,15 @@ package struct ReceiverSession {
       receiverID: configuration.receiverID, name: configuration.name,
       arithmetic: configuration.arithmetic, canSpeak: configuration.canSpeak, trust: trust)
     self.memory = memory
+    self.memory.settings.hasFIR = configuration.timeToPeak != nil
     diary = RoomDiary(interval: configuration.figuresInterval)
     codecs = CodecList(configuration.codecs, remaining: configuration.remainingCodecs)
     playout = Playout(
       capacity: configuration.capacity, makeDecoder: configuration.makeDecoder,
       idleTime: configuration.idleTime, profile: configuration.profile,
       reopensDevice: configuration.reopensDevice)
-    playout.schedule.delay = memory.settings.delay
+    playout.schedule.delay = memory.settings.soundingDelay
+    playout.useFIR(timeToPeak)
   }
 
   /// Handles one input. `now` never decreases. Drivers end each turn with `.timeout`. Datagrams and stamps of the clock
@@ -157,6 +161,7 @@ package struct ReceiverSession {
   private mutating func opened(_ device: OutputDevice, _ ring: FrameRing, _ clips: FrameRing?) {
     playout.opened(device, ring: ring, clips: clips)
     outputs.append(contentsOf: playout.commandsForNewDevice().map { .render($0) })
+    toldSound = nil
     applySettings()
     outputs.append(
       .event(
@@ -175,9 +180,31 @@ package struct ReceiverSession {
   }
 
   mutating func applySettings() {
-    playout.schedule.delay = memory.settings.delay
+    playout.schedule.delay = memory.settings.soundingDelay
     let commands = memory.settings.renderCommands(streamVolume, share: streamShare)
     for command in commands { outputs.append(.render(command)) }
+    applySound()
+  }
+
+  /// Tells the render thread the room's sound if that has changed, or the volume that loudness follows.
+  mutating func applySound() {
+    playout.useFIR(timeToPeak)
+    guard let rate = playout.deviceRate else { return }
+    let sound = RenderedSound(
+      memory.settings.sound ?? .plain, rate: rate,
+      gain: memory.settings.gain * streamVolume.gain(streamShare), usesFIR: timeToPeak != nil,
+      before: toldSound)
+    guard sound != toldSound else { return }
+    toldSound = sound
+    for command in sound.commands { outputs.append(.render(command)) }
+  }
+
+  /// The time by which the FIR filter reads ahead; nil if it is not used, as where a live stream leaves no time for it.
+  private var timeToPeak: Nanoseconds? {
+    guard let time = configuration.timeToPeak, let sound = memory.settings.sound, sound.isOn,
+      sound.usesFIR
+    else { return nil }
+    return playout.hasTime(forReadingAhead: time) ? time : nil
   }
 
   /// A volume that rises does so in steps that are too small to be heard.

@@ -50,8 +50,8 @@ extension RoomSet {
         goodbye.reason == .protocolViolation ? .misbehaving : nil, at: now)
     case .liveReport(let report): return .reported(id, report)
     case .clipState(let state): received(state, from: index, at: now)
-    case .hello, .prove, .anchor, .flush, .settings, .streamVolume, .nowPlaying, .live, .keepAlive,
-      .clip, .clipPiece, .clipTime:
+    case .hello, .prove, .anchor, .flush, .settings, .sound, .streamVolume, .nowPlaying, .live,
+      .keepAlive, .clip, .clipPiece, .clipTime:
       violated(id, "this message is not for a sender", at: now)
     }
     return nil
