@@ -41,6 +41,7 @@ package struct HouseRecord: Hashable, Sendable {
     package var channels: String?
     package var volumeLimit: Double?
     package var isVolumeLimitFixed: Bool?
+    package var sound: SoundReport?
 
     package init(id: String, name: String) { (self.id, self.name) = (id, name) }
   }

@@ -241,6 +241,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var volumeLimit: Double?
     /// True if its receiver's own user has fixed the limit.
     package var isVolumeLimitFixed: Bool?
+    /// The sound that it keeps; absent where its receiver keeps none.
+    package var sound: SoundReport?
     package var sync: RoomSync?
 
     package init(id: String, name: String, state: State, isPaired: Bool, isPresent: Bool) {

@@ -25,11 +25,15 @@ package struct RoomChange: Codable, Hashable, Sendable {
   package var channels: RoomSettings.ChannelMap?
   /// The highest volume that the rooms take from anybody, within `volumeLimits`; 100 limits nothing.
   package var volumeLimit: Double?
+  /// The sound that the rooms keep.
+  package var sound: SoundChange?
 
   package init(
     volume: Double? = nil, muted: Bool? = nil, delayMs: Double? = nil,
-    channels: RoomSettings.ChannelMap? = nil, volumeLimit: Double? = nil
+    channels: RoomSettings.ChannelMap? = nil, volumeLimit: Double? = nil,
+    sound: SoundChange? = nil
   ) {
+    self.sound = sound
     (self.volume, self.muted, self.delayMs, self.channels) = (volume, muted, delayMs, channels)
     self.volumeLimit = volumeLimit
   }
@@ -60,6 +64,10 @@ package struct RoomChange: Codable, Hashable, Sendable {
       commands.append(.delay(rooms, Nanoseconds(Int64((delayMs * 1e6).rounded()))))
     }
     if let channels { commands.append(.channelMap(rooms, channels)) }
+    if let sound {
+      try sound.check()
+      commands.append(.sound(rooms, sound))
+    }
     return commands
   }
 
@@ -70,6 +78,11 @@ package struct RoomChange: Codable, Hashable, Sendable {
     delayMs = later.delayMs ?? delayMs
     channels = later.channels ?? channels
     volumeLimit = later.volumeLimit ?? volumeLimit
+    if let change = later.sound {
+      var merged = sound ?? SoundChange()
+      merged.merge(change)
+      sound = merged
+    }
   }
 }
 

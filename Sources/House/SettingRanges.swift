@@ -1,3 +1,4 @@
+import Audio
 import Sender
 
 /// The values that each setting can have, as its type says. Options, checks over HTTP and the page go by them.
@@ -11,6 +12,12 @@ package struct SettingRanges: Codable, Hashable, Sendable {
 
   package private(set) var volume = Range(RoomChange.volumes)
   package private(set) var volumeLimit = Range(RoomChange.volumeLimits)
+  /// Of a room's sound: bass and treble, balance, and each of a band's values.
+  package private(set) var tone = Range(SoundSetting.toneRange)
+  package private(set) var balance = Range(SoundSetting.balanceRange)
+  package private(set) var bandFrequency = Range(SoundBand.frequencyRange)
+  package private(set) var bandGain = Range(SoundBand.gainRange)
+  package private(set) var bandQ = Range(SoundBand.qRange)
   package private(set) var delayMs = Range(RoomChange.delaysMs)
   package private(set) var rate = Range(Effects.rates)
   package private(set) var pitch = Range(Effects.pitches)

@@ -8,6 +8,7 @@ protocol RoomSettingsShown {
   var delayMs: Double? { get }
   var channels: String? { get }
   var volumeLimit: Double? { get }
+  var sound: SoundReport? { get }
 }
 
 extension StatusReport.Room: RoomSettingsShown {
@@ -29,6 +30,7 @@ extension RoomSettingsShown {
     var parts = [muted == true ? "muted (\(loudness))" : loudness]
     if let delay = delayText { parts.append(delay) }
     if let channels, channels != "stereo" { parts.append(channels) }
+    if let sound = sound?.sentence { parts.append(sound) }
     return "\(name): " + parts.joined(separator: ", ")
   }
 

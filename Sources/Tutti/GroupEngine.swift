@@ -142,7 +142,8 @@ extension TuttiError {
     case .noSuchItem: self = .noSuchItem
     case .playlistIsFull: self = .playlistIsFull
     case .noSuchRoom: self = .noSuchRoom
-    case .volumeLimitIsFixed, .keepsNoVolumeLimit: self = .invalid(refusal.description)
+    case .volumeLimitIsFixed, .keepsNoVolumeLimit, .keepsNoSound, .hasNoFIR:
+      self = .invalid(refusal.description)
     case .finished: self = .closed
     }
   }

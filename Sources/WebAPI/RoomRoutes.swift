@@ -1,4 +1,6 @@
+import Audio
 import House
+import Sender
 import Service
 import WebServer
 
@@ -14,6 +16,7 @@ extension WebAPI {
         .flatMap(RoomChange.ChannelMap.init(name:))
       change.volumeLimit = try fields.number("volumeLimit", in: RoomChange.volumeLimits)
       let name = try fields.string("name", lengths: 0...64)
+      change.sound = try fields.object("sound").map(sound)
       try fields.end()
       if let name {
         try call.need(.household, to: "give rooms names")
@@ -21,7 +24,9 @@ extension WebAPI {
         let answer = try await api.house.perform(.setUp(order))
         if change.isEmpty, let room = answer.room { return try done(room, at: answer.revision) }
       }
-      if change.delayMs != nil || change.channels != nil || change.volumeLimit != nil {
+      if change.delayMs != nil || change.channels != nil || change.volumeLimit != nil
+        || change.sound != nil
+      {
         try call.need(.household, to: "change the settings of rooms")
       }
       let answer = try await api.house.perform(.set(rooms: [call["id"]], change))
@@ -51,6 +56,53 @@ extension WebAPI {
       return done(at: try await api.house.perform(.identify(room: call["id"])).revision)
     },
   ]
+
+  /// Reads a change of a room's sound. What is left out stays; bands replace all existing ones, and a crossover that is
+  /// null ends.
+  private static func sound(_ given: JSONFields) throws -> SoundChange {
+    var (fields, change) = (given, SoundChange())
+    change.isOn = try fields.bool("isOn")
+    change.bands = try fields.objects("bands", count: 0...SoundSetting.mostBands)?.map(band)
+    change.bass = try fields.number("bass", in: SoundSetting.toneRange)
+    change.treble = try fields.number("treble", in: SoundSetting.toneRange)
+    change.balance = try fields.number("balance", in: SoundSetting.balanceRange)
+    change.hasLoudness = try fields.bool("hasLoudness")
+    change.hasCrossfeed = try fields.bool("hasCrossfeed")
+    change.crossover =
+      fields.isNull("crossover") ? .off : try fields.object("crossover").map(crossover)
+    change.distance = try fields.number("distanceM", in: SoundSetting.distanceRange)
+    change.usesFIR = try fields.bool("usesFIR")
+    try fields.end()
+    return change
+  }
+
+  private static func band(_ given: JSONFields) throws -> SoundChange.Band {
+    var fields = given
+    guard
+      let kind = try fields.choice("kind", of: SoundBand.Kind.names).flatMap(
+        SoundBand.Kind.init(name:))
+    else { throw APIProblem.missing(fields.name("kind")) }
+    guard let frequency = try fields.number("frequency", in: SoundBand.frequencyRange) else {
+      throw APIProblem.missing(fields.name("frequency"))
+    }
+    let gain = try fields.number("gain", in: SoundBand.gainRange) ?? 0
+    let q = try fields.number("q", in: SoundBand.qRange) ?? 0.71
+    try fields.end()
+    return SoundChange.Band(kind, frequency: frequency, gain: gain, q: q)
+  }
+
+  private static func crossover(_ given: JSONFields) throws -> SoundChange.Crossover {
+    var fields = given
+    guard
+      let part = try fields.choice("part", of: Crossover.Part.names).flatMap(
+        Crossover.Part.init(name:))
+    else { throw APIProblem.missing(fields.name("part")) }
+    guard let frequency = try fields.number("frequency", in: Crossover.frequencyRange) else {
+      throw APIProblem.missing(fields.name("frequency"))
+    }
+    try fields.end()
+    return .on(part, frequency: frequency)
+  }
 
   /// Answers with the room's state after a change.
   private func room(_ id: String) async throws -> WebResponse {

@@ -378,6 +378,13 @@ final class SimulatedWorld: HousePlayers {
     case .mute(let rooms, let isMuted): (selection, change) = (rooms, { $0.isMuted = isMuted })
     case .volumeLimit(let rooms, let limit):
       (selection, change) = (rooms, { $0.volumeLimit = VolumeLimit(limit) })
+    case .sound(let rooms, let sound):
+      selection = rooms
+      change = { settings in
+        guard var kept = settings.sound else { return }
+        sound.apply(to: &kept)
+        settings.sound = kept
+      }
     case .volumeCap(let cap):
       (selection, change) = (.all, { _ in })
       player.volumeCap = cap

@@ -3,7 +3,7 @@
 # wake-up and the next write. alsa-lib's own calls are not watched. Part of `make check`.
 #
 # First runs the loop alone with a deliberate mistake, to check that it is found. Then runs the whole receiver with a sender
-# that pauses, seeks, skips and changes volume, delay and channels.
+# that pauses, seeks, skips and changes volume, delay, channels and sound.
 #
 # Needs the sanitizer's runtime, which is part of Swift's toolchain, and a C compiler.
 set -eu
@@ -47,7 +47,8 @@ fail() {
 }
 ask() { "$programs/tutti" "$@" --state-dir "$place/sender"; }
 
-"$programs/tutti-receiver" --name check --device check --port 0 --no-mdns --state-dir "$place/receiver" \
+sox -q -n -r 44100 -e floating-point -b 32 "$place/fir.wav" synth 1s square 1 gain -6 pad 2000s 2000s
+"$programs/tutti-receiver" --name check --fir "$place/fir.wav" --device check --port 0 --no-mdns --state-dir "$place/receiver" \
   2>"$place/receiver.log" &
 receiver=$!
 until grep -q ' listening: ' "$place/receiver.log"; do
@@ -64,8 +65,9 @@ until grep -q ' playing' "$place/receiver.log"; do
   kill -0 $sender 2>/dev/null || fail "nothing was played"
   sleep 0.1
 done
-for command in 'volume 30' 'volume --mute' 'volume --no-mute' 'volume --delay 20' 'volume --channels mono' 'seek 1' \
-  pause 'volume 80' resume 'seek +3' pause resume; do
+for command in 'volume 30' 'volume --mute' 'volume --no-mute' 'volume --delay 20' 'volume --channels mono' \
+  'sound check --band peak:300:-6:2 --bass 4 --loudness --crossfeed' 'sound check --fir' 'seek 1' \
+  pause 'volume 80' resume 'sound check --off' 'seek +3' 'sound check --on' pause resume; do
   # shellcheck disable=SC2086
   ask $command
   sleep 0.3

@@ -1,3 +1,4 @@
+import Audio
 import Clock
 package import Driver
 package import House
@@ -43,6 +44,7 @@ package actor FakeHouse: HouseControl {
         isPaired: true, isPresent: true)
       (room.volume, room.muted, room.delayMs, room.channels) = (50, false, 0, "stereo")
       (room.volumeLimit, room.isVolumeLimitFixed) = (100, false)
+      room.sound = SoundReport(.plain, hasFIR: number == 0)
       return room
     }
   }
@@ -331,6 +333,7 @@ package actor FakeHouse: HouseControl {
     rooms[index].delayMs = change.delayMs ?? rooms[index].delayMs
     rooms[index].channels = change.channels?.name ?? rooms[index].channels
     rooms[index].volumeLimit = change.volumeLimit ?? rooms[index].volumeLimit
+    if let sound = change.sound { rooms[index].sound = rooms[index].sound?.changed(by: sound) }
     tell(rooms: [rooms[index]])
     return rooms[index]
   }

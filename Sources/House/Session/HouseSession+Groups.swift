@@ -142,6 +142,9 @@ extension HouseSession {
     if change.volumeLimit != nil, let room = shown(room), room.isVolumeLimitFixed == true {
       throw .invalid(CommandRefusal.volumeLimitIsFixed(room.name).description)
     }
+    if change.sound?.usesFIR == true, let room = shown(room), room.sound?.hasFIR == false {
+      throw .invalid(CommandRefusal.hasNoFIR(room.name).description)
+    }
     if change.isStep, let step = change.volume {
       guard let volume = shown(room)?.volume else {
         throw .unavailable(

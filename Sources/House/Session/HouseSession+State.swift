@@ -210,15 +210,18 @@ extension HouseSession {
       room.channels = "\(settings.channelMap)"
       room.volumeLimit = settings.volumeLimit.map { Double($0.volume) / 10 }
       room.isVolumeLimitFixed = settings.volumeLimit?.isFixed
+      room.sound = settings.sound.map { SoundReport($0, hasFIR: settings.hasFIR) }
       var saved = HouseRecord.Room(id: room.id, name: ownName(ofRoom: room.id))
       (saved.volume, saved.muted) = (room.volume, room.muted)
       (saved.delayMs, saved.channels) = (room.delayMs, room.channels)
       (saved.volumeLimit, saved.isVolumeLimitFixed) = (room.volumeLimit, room.isVolumeLimitFixed)
+      saved.sound = room.sound
       keep(saved)
     } else if let saved = rooms[room.id]?.saved {
       (room.volume, room.muted) = (saved.volume, saved.muted)
       (room.delayMs, room.channels) = (saved.delayMs, saved.channels)
       (room.volumeLimit, room.isVolumeLimitFixed) = (saved.volumeLimit, saved.isVolumeLimitFixed)
+      room.sound = saved.sound
     }
   }
 

@@ -48,6 +48,9 @@ final class RoomVisit {
     if shown.isVolumeLimitFixed != true {
       shown.volumeLimit = wanted.volumeLimit ?? shown.volumeLimit
     }
+    if let change = wanted.sound, let sound = shown.sound {
+      shown.sound = sound.changed(by: change)
+    }
     if let limit = shown.volumeLimit { shown.volume = shown.volume.map { min($0, limit) } }
   }
 

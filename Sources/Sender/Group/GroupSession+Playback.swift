@@ -65,6 +65,7 @@ extension GroupSession {
       try self.rooms.set(rooms, at: now) { $0.channelMap = map }
     case .volumeLimit(let rooms, let limit):
       try self.rooms.set(volumeLimit: limit, of: rooms, at: now)
+    case .sound(let rooms, let change): try self.rooms.set(change, of: rooms, at: now)
     case .volumeCap(let cap): rooms.setVolumeCap(cap, at: now)
     case .offerClip(let clip, let volume, let rooms):
       return .offered(self.rooms.offer(clip, volume: volume, to: rooms, at: now))

@@ -31,6 +31,8 @@ package enum PlayerCommand: Hashable, Sendable {
   /// The highest volume that rooms take from anybody, within `ProtocolLimits.volumeLimit`. Rooms that are louder are
   /// turned down to it.
   case volumeLimit(RoomSelection, UInt16)
+  /// The sound that rooms keep. Its values were checked.
+  case sound(RoomSelection, SoundChange)
   /// The highest volume that this group asks of any of its rooms from now on, 0...1000. Rooms that are louder are turned
   /// down, and those that join. They do not know of it, so others may pass it.
   case volumeCap(UInt16)
@@ -111,6 +113,10 @@ package enum CommandRefusal: Error, Hashable, Sendable {
   case volumeLimitIsFixed(String)
   /// The receiver of the room with this name is of an older version, which keeps no limit.
   case keepsNoVolumeLimit(String)
+  /// The receiver of the room with this name is of an older version, which keeps no sound.
+  case keepsNoSound(String)
+  /// The receiver of the room with this name was given no FIR filter.
+  case hasNoFIR(String)
   /// The group has ended.
   case finished
 }
@@ -133,6 +139,9 @@ extension CommandRefusal: CustomStringConvertible {
       "the volume limit of \(name) is fixed by its receiver; change it there: tutti-receiver --volume-limit"
     case .keepsNoVolumeLimit(let name):
       "the receiver of \(name) keeps no volume limit; update it"
+    case .keepsNoSound(let name): "the receiver of \(name) keeps no sound of its own; update it"
+    case .hasNoFIR(let name):
+      "the receiver of \(name) has no FIR filter; give it one there: tutti-receiver --fir FILE.wav"
     case .finished: "playing has ended"
     }
   }

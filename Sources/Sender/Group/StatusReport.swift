@@ -25,6 +25,8 @@ package struct StatusReport: Codable, Hashable, Sendable {
     /// Nil where its receiver keeps none.
     package var volumeLimit: Double?
     package var isVolumeLimitFixed: Bool?
+    /// Nil where its receiver keeps none.
+    package var sound: SoundReport?
     /// Present while the room is connected.
     package var sync: RoomSync?
   }
@@ -223,6 +225,7 @@ extension StatusReport.Room {
     channels = "\(settings.channelMap)"
     volumeLimit = settings.volumeLimit.map { Double($0.volume) / 10 }
     isVolumeLimitFixed = settings.volumeLimit?.isFixed
+    sound = settings.sound.map { SoundReport($0, hasFIR: settings.hasFIR) }
   }
 }
 

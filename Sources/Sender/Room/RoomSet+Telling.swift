@@ -63,6 +63,24 @@ extension RoomSet {
     }
   }
 
+  /// Changes nothing if one of the rooms cannot take it.
+  mutating func set(
+    _ change: SoundChange, of rooms: RoomSelection, at now: LocalTime
+  ) throws(CommandRefusal) {
+    if case .room(let id) = rooms, self[id] == nil { throw .noSuchRoom(id) }
+    for link in links where rooms.contains(link.id) {
+      guard let settings = link.connected?.settings else { continue }
+      guard settings.sound != nil else { throw .keepsNoSound(link.name) }
+      if change.usesFIR == true, !settings.hasFIR { throw .hasNoFIR(link.name) }
+    }
+    for index in links.indices where rooms.contains(links[index].id) {
+      guard var sound = links[index].connected?.settings.sound else { continue }
+      change.apply(to: &sound)
+      links[index].connected?.settings.sound = sound
+      tell(index, .sound(sound), at: now)
+    }
+  }
+
   mutating func setVolumeCap(_ cap: UInt16, at now: LocalTime) {
     volumeCap = cap
     for index in links.indices where isBeyondCap(index) {

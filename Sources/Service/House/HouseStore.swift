@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 9
+  private static let version = 10
 
   let database: Database
   /// The contents of the file.
@@ -43,6 +43,7 @@ package final class HouseStore {
       if version < 7 { try addVolumes() }
       if version < 8 { try addScenes() }
       if version < 9 { try addSetUp() }
+      if version < 10 { try addSounds() }
     }
     saved = try load(tell)
   }
@@ -81,7 +82,7 @@ package final class HouseStore {
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
         """ + Self.alarmTables + Self.undoTables + Self.volumeTables + Self.sceneTables
-          + Self.setUpTables)
+          + Self.setUpTables + Self.soundTable)
       try database.setVersion(Self.version)
     }
   }
@@ -172,6 +173,14 @@ package final class HouseStore {
   private func addSetUp() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.setUpTables)
+      try database.setVersion(9)
+    }
+  }
+
+  /// For a file of version 9, which knew no sound of rooms.
+  private func addSounds() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.soundTable)
       try database.setVersion(Self.version)
     }
   }
@@ -220,6 +229,7 @@ package final class HouseStore {
     try loadVolumes(into: &record)
     try loadScenes(into: &record)
     record.setUp = try loadSetUp(tell)
+    try loadSounds(into: &record)
     return record
   }
 
@@ -289,6 +299,7 @@ package final class HouseStore {
     try writeVolumes(record, before: saved)
     try writeScenes(record, before: saved)
     try write(record.setUp, before: saved.setUp)
+    try writeSounds(record, before: saved)
   }
 
   private func write(
