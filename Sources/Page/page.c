@@ -45,6 +45,9 @@ static const unsigned char dom_js[] = {
 static const unsigned char drag_js[] = {
 #embed "web/drag.js"
 };
+static const unsigned char equalizer_js[] = {
+#embed "web/equalizer.js"
+};
 static const unsigned char events_js[] = {
 #embed "web/events.js"
 };
@@ -129,6 +132,7 @@ static const struct page_file files[] = {
     FILE_NAMED("devices.js", JS, devices_js),
     FILE_NAMED("dom.js", JS, dom_js),
     FILE_NAMED("drag.js", JS, drag_js),
+    FILE_NAMED("equalizer.js", JS, equalizer_js),
     FILE_NAMED("events.js", JS, events_js),
     FILE_NAMED("favourites.js", JS, favourites_js),
     FILE_NAMED("icon.png", PNG, icon_png),

@@ -43,7 +43,8 @@ IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None
                  isSeekable=True, isLive=False, hasVideo=False, codec="MP3", codecReason="as it is", isUnchanged=True)
 
 
-SETTINGS = {"volume": {"min": 0, "max": 100}, "volumeLimit": {"min": 1, "max": 100}, "delayMs": {"min": -2000, "max": 2000}, "rate": {"min": 0.25, "max": 4},
+SETTINGS = {"volume": {"min": 0, "max": 100}, "volumeLimit": {"min": 1, "max": 100}, "tone": {"min": -10, "max": 10}, "balance": {"min": -100, "max": 100}, "bandFrequency": {"min": 20, "max": 20000},
+            "bandGain": {"min": -12, "max": 12}, "bandQ": {"min": 0.1, "max": 10}, "delayMs": {"min": -2000, "max": 2000}, "rate": {"min": 0.25, "max": 4},
             "pitch": {"min": -12, "max": 12}, "loudness": {"min": -40, "max": -5}, "sleepInS": {"min": 0, "max": 86400},
             "repeat": ["off", "one", "all"], "channels": ["stereo", "left", "right", "mono"]}
 
@@ -78,6 +79,8 @@ class House:
             self.noise[key] = noise
             self.rooms[key] = dict(id=key, name=name, groupId=None, state=state, **more, isPaired=state != "notPaired", canUnpair=False,
                                    isPresent=state not in ("away",), volume=volume, muted=False, delayMs=0, channels="stereo", volumeLimit=100, isVolumeLimitFixed=False,
+                                   sound=dict(isOn=True, changesSound=False, bands=[], bass=0, treble=0, balance=0, hasLoudness=False, hasCrossfeed=False, distanceM=0,
+                                              usesFIR=False, hasFIR=name == "Kitchen"),
                                    model="Raspberry Pi 4", sync=None)
         self.playlists["p2"] = ("Dinner with friends", [self._entry(t) for t in catalogue.tracks("a9") + catalogue.tracks("a4")])
         if scene != "first":

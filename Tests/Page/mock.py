@@ -241,6 +241,8 @@ def _(house, query, body, key, entry):
 def _(house, query, body, key):
     room = house.rooms[known(house.rooms, key, "room")]
     room.update({k: body[k] for k in ("volume", "volumeLimit", "muted", "delayMs", "channels", "name") if k in body})
+    if "sound" in body:
+        room["sound"] = {**room["sound"], **body["sound"], "changesSound": True}
     if room["volume"] is not None:
         room["volume"] = min(room["volume"], room["volumeLimit"])
     house.snapshots.pop(room["groupId"], None)

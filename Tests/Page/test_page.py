@@ -285,6 +285,28 @@ class Rooms(PageTest):
             return next(r for r in self.api(page, "GET", "/state")["rooms"] if r["name"] == "Kitchen")
         self.until(page, lambda: kitchen()["volumeLimit"] == 99, "set")
 
+    def test_the_sound_of_a_room_is_set_in_its_sheet(self):
+        page = self.open("rooms")
+
+        def sound():
+            return next(r for r in self.api(page, "GET", "/state")["rooms"] if r["name"] == "Kitchen")["sound"]
+        page.get_by_role("button", name="More for Kitchen").click()
+        page.get_by_role("button", name="Sound", exact=True).click()
+        page.get_by_role("button", name="Bass: one more").click()
+        self.until(page, lambda: sound()["bass"] == 1, "bass set")
+        page.get_by_role("group", name="Loudness").get_by_role("button", name="On").click()
+        self.until(page, lambda: sound()["hasLoudness"], "loudness set")
+        page.get_by_role("button", name="Add a band").click()
+        self.until(page, lambda: len(sound()["bands"]) == 1, "a band added")
+        page.get_by_label("Hz", exact=True).fill("63")
+        page.get_by_label("dB", exact=True).fill("-4.5")
+        page.get_by_label("dB", exact=True).press("Enter")
+        self.until(page, lambda: sound()["bands"] == [{"kind": "peak", "frequency": 63, "gain": -4.5, "q": 1}], "the band set")
+        page.get_by_role("button", name="Remove this band").click()
+        self.until(page, lambda: sound()["bands"] == [], "the band removed")
+        page.get_by_role("group", name="This sound").get_by_role("button", name="Off").click()
+        self.until(page, lambda: not sound()["isOn"], "switched off")
+
     def test_a_new_group_takes_rooms_from_others_which_play_on(self):
         page = self.open("rooms")
         page.get_by_role("button", name="New group").click()

@@ -1,5 +1,6 @@
 // One room's sheet: exact volume, delay, channels, a sound to find it, pairing.
 
+import { roomSound } from "./equalizer.js"
 import {
 	act, ask, confirm, cure, dotted, h, iconButton, isGuest, isOut, join, leave, mark, newest, newGroup, patchRoom, rename, request, roomVolume, setText, sheet, signed,
 	slider, stateText, store, textButton, toast, whole,
@@ -56,6 +57,7 @@ export function roomSheet(id) {
 		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, field("Channels", null, channels.element)])] : []), h("div.lines",
 			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),
 			canSet && mute,
+			canSet && !isGuest() && room().sound && line("tune", "Sound", () => roomSound(id)),
 			canSet && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`), ".line"),
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
 			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),

@@ -68,6 +68,8 @@ function quality(group, rooms, good) {
 		good("codec", "note", dotted(codec, codecReason), isUnchanged
 			? `All rooms decode ${codec}, so the file is sent unchanged: nothing is lost on the way.` : `The music is sent as ${codec}: ${codecReason ?? "this suits all rooms"}.`)
 	}
+	const own = rooms.filter((room) => room.sound?.changesSound).map((room) => room.name).join(" and ")
+	if (own) good("own", "tune", `Own sound: ${own}`, `What is sent is not what you hear in ${own}: the sound of the room changes it.`)
 	// The rooms' buffers may reach beyond the end of the track.
 	const ahead = Math.min(...rooms.map((room) => room.sync?.bufferedS ?? 0))
 	if (isRunning(group) && ahead > 5 && ahead < Infinity) {
