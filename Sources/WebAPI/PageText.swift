@@ -1,7 +1,7 @@
 /// A text of the page as it is served: without indentation, empty lines, and lines that hold only a comment; a style sheet
 /// also without spaces and ends of lines beside its marks.
 ///
-/// This is no parser. It relies on rules that a test checks in the files of `Sources/Page/web`: a comment that begins a line
+/// `ScriptText` has the rules of a script. This is no parser. It relies on rules that a test checks in the files of `Sources/Page/web`: a comment that begins a line
 /// ends with it, no string goes over the end of a line, and no string of a style sheet has a mark and a space.
 enum PageText {
   static func served(style bytes: [UInt8]) -> [UInt8] {
@@ -13,6 +13,12 @@ enum PageText {
       let isIdle = "{};:,".utf8.contains(text[index - 1]) || "{}".utf8.contains(text[index + 1])
       return isIdle ? nil : text[index]
     }
+  }
+
+  /// Also without idle spaces between the marks and words of a script.
+  static func served(script bytes: [UInt8]) -> [UInt8] {
+    let lines = served(bytes).split(separator: newline)
+    return Array(lines.map { ScriptText.served($0) }.joined(separator: [newline])) + [newline]
   }
 
   static func served(_ bytes: [UInt8]) -> [UInt8] {

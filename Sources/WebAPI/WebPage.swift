@@ -35,8 +35,12 @@ package struct WebPage: Sendable {
       let bytes = Self.bytes(file.bytes, file.size)
       let kind = String(cString: type)
       let served =
-        kind.hasPrefix("text/css")
-        ? PageText.served(style: bytes) : kind.hasPrefix("text/") ? PageText.served(bytes) : bytes
+        switch kind.prefix(while: { $0 != ";" }) {
+        case "text/css": PageText.served(style: bytes)
+        case "text/javascript": PageText.served(script: bytes)
+        case "text/html": PageText.served(bytes)
+        default: bytes
+        }
       files[String(cString: name)] = File(served, type: kind)
     }
     parts = Self.split(String(decoding: files["index.html"]?.bytes ?? [], as: UTF8.self))
