@@ -197,6 +197,28 @@ class Rooms(RealTest):
         house.wait(lambda state: all(room["state"] == "playing" for room in state["rooms"] if room["name"] in ("Kitchen", "Bathroom")))
         self.assertEqual(self.underruns("Kitchen"), before)
 
+    def test_music_moves_to_a_room_a_scene_brings_it_back_and_it_plays_everywhere(self):
+        page = self.open("rooms", PHONE)
+        before = {room["name"]: room["groupId"] for room in house.state()["rooms"]}
+        card = page.locator(".card.group.current")
+        card.get_by_role("button", name="More for this group").click()
+        page.get_by_role("menuitem", name="Save as a scene").click()
+        page.get_by_role("dialog").get_by_role("textbox").fill("Dinner")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.locator(".scenes").get_by_role("button", name="Dinner")).to_be_visible()
+        free = next(room for room in house.state()["rooms"] if room["state"] == "free" and room["name"] in house.names)
+        page.locator("li.loose").filter(has_text=free["name"]).get_by_role("button", name=f"More for {free['name']}").click()
+        page.get_by_role("button", name="Move the music here").click()
+        self.until_house(lambda group: group["roomIds"] == [free["id"]] and group["state"] == "playing")
+        house.wait(lambda state: all(room["state"] == "free" for room in state["rooms"] if before.get(room["name"]) == self.group_id))
+        page.locator(".scenes").get_by_role("button", name="Dinner").click()
+        self.until_house(lambda group: sorted(group["roomIds"]) == sorted(room["id"] for room in house.state()["rooms"] if before.get(room["name"]) == self.group_id))
+        page.locator(".scenes").get_by_role("button", name="Everywhere").click()
+        house.wait(lambda state: all(room["state"] == "playing" for room in state["rooms"] if room["name"] in house.names))
+        expect(page.locator(".scenes").get_by_role("button", name="Everywhere")).to_be_hidden()
+        house.api("DELETE", f"/scenes/{house.state()['scenes'][0]['id']}")
+        expect(page.locator(".scenes").get_by_role("button", name="Dinner")).to_have_count(0)
+
     def test_two_groups_play_different_music(self):
         page = self.open("rooms")
         page.get_by_role("button", name="New group").click()

@@ -31,6 +31,7 @@ export const store = {
 	rooms: new Map(),
 	inputs: [],
 	alarms: [],
+	scenes: [],
 	guesses: [],
 	skewMs: -Infinity,
 	listeners: new Set(),
@@ -58,6 +59,7 @@ export const store = {
 		this.server = change.server ?? this.server
 		this.inputs = change.inputs ?? this.inputs
 		this.alarms = change.alarms ?? this.alarms
+		this.scenes = change.scenes ?? this.scenes
 		this.library = change.library ?? this.library
 		this.revision = change.revision
 		this.guesses = this.guesses.filter((guess) => !(guess.revision <= this.revision))

@@ -1,11 +1,8 @@
 // The sound that a room keeps: tone, balance, loudness, bands.
 
-import { act, newest, store } from "./api.js"
-import { h, iconButton, setText, textButton } from "./dom.js"
-import { sheet } from "./overlay.js"
+import { act, h, iconButton, newest, setText, sheet, signed, store, textButton } from "./kit.js"
 import { stepper } from "./room.js"
 import { choices, field } from "./sound.js"
-import { signed } from "./truth.js"
 
 const kinds = { peak: "Peak", lowshelf: "Low shelf", highshelf: "High shelf", highpass: "High-pass", lowpass: "Low-pass" }
 

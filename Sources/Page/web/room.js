@@ -2,8 +2,8 @@
 
 import { roomSound } from "./equalizer.js"
 import {
-	act, ask, confirm, cure, dotted, h, iconButton, isGuest, isOut, join, leave, mark, newest, newGroup, patchRoom, rename, request, roomVolume, setText, sheet, signed,
-	slider, stateText, store, textButton, toast, whole,
+	act, ask, confirm, cure, currentGroup, dotted, h, iconButton, isGuest, isOut, isRunning, join, leave, mark, newest, newGroup, patchGroup, patchRoom, rename,
+	request, roomVolume, setText, sheet, signed, slider, stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { choices, field } from "./sound.js"
 
@@ -39,7 +39,7 @@ export function stepper(title, { min, max, format, send, hint, kind }) {
 export function roomSheet(id) {
 	const room = () => store.room(id)
 	const { name, isPaired, canUnpair, groupId, state } = room()
-	const group = store.group(groupId)
+	const [group, current] = [store.group(groupId), currentGroup()]
 	const canSet = isPaired && !isOut(room())
 	sheet(name, (body, close) => {
 		const sendVolume = roomVolume()
@@ -62,6 +62,7 @@ export function roomSheet(id) {
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
 			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),
 			canSet && group?.roomIds.length !== 1 && line("plus", "Play by itself", () => newGroup([id])),
+			canSet && current && isRunning(current) && groupId !== current.id && line("right", "Move the music here", () => patchGroup(current, { roomIds: [id] })),
 			others.length > 0 && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
 			group && line("close", "Leave the group", () => leave(group, room()))),
 		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,

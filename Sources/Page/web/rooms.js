@@ -9,6 +9,8 @@ import { pair, roomSheet } from "./room.js"
 import { settings } from "./setup.js"
 
 const view = byId("rooms")
+const scenes = h("div.scenes")
+const everywhere = h("button.chip", { onclick: () => patchGroup(currentGroup(), { roomIds: [...new Set([...currentGroup().roomIds, ...reachable().map((room) => room.id)])] }) }, "Everywhere")
 const cards = h("div.cards")
 const free = h("ul.card")
 const freeBox = h("div.free-box", h("h2", "Not in a group"), free)
@@ -17,19 +19,26 @@ const create = textButton("plus", "New group", () => chooseRooms(null, { title: 
 const say = textButton("speaker", "Announce", announce)
 
 export function buildRooms() {
-	view.append(h("header.view-head", h("h1", "Rooms"), ...forHousehold(textButton("tune", "Settings", () => settings(), ".soft.slim")), say, create), h("div.scroll", cards, freeBox, nothing))
+	view.append(h("header.view-head", h("h1", "Rooms"), ...forHousehold(textButton("tune", "Settings", () => settings(), ".soft.slim")), say, create), h("div.scroll", h("div.scenes", everywhere, scenes), cards, freeBox, nothing))
 }
+
+const reachable = () => store.allRooms().filter((room) => room.isPresent && room.isPaired && !isOut(room))
 
 export function drawRooms() {
 	const current = currentGroup()
 	const groups = store.allGroups()
 	const loose = store.allRooms().filter((room) => !groups.some((group) => group.id === room.groupId))
+	everywhere.hidden = !current || reachable().every((room) => room.groupId === current.id)
+	keyed(scenes, store.scenes, (scene) => scene.id, sceneChip, (chip, scene) => setText(chip, scene.name))
 	keyed(cards, groups, groupCard, (card, group) => card.draw(group, group.id === current?.id))
 	keyed(free, loose, looseRow, (row, room) => row.draw(room, current))
 	freeBox.hidden = !loose.length
 	nothing.hidden = store.rooms.size > 0
 	say.hidden = create.hidden = !store.rooms.size
 }
+
+/** Plays the shown group's music in the scene's rooms. */
+const sceneChip = ({ id }) => h("button.chip", { onclick: () => act("POST", `/scenes/${id}/recall`, currentGroup() ? { groupId: currentGroup().id } : {}) })
 
 function groupCard(group) {
 	const send = groupVolume()
@@ -119,6 +128,8 @@ function groupMenu(anchor, group) {
 		...forHousehold(["tune", "Rename", () => ask("Name of the group", { value: group.isNamed ? group.name : "", hint: group.name },
 			(name) => request("PATCH", path, { name }))]),
 		["plus", "Add or remove rooms", () => chooseMembers(group.id)],
+		...forHousehold(group.roomIds.length > 0 && ["heart", "Save as a scene", () => ask("Name of the scene", { hint: group.name, button: "Save" }, (name) => request("POST", "/scenes", { groupId: group.id, name }))],
+			store.scenes.length > 0 && ["trash", "Forget a scene", () => menu(anchor, "Forget a scene", store.scenes.map((scene) => ["trash", scene.name, () => act("DELETE", `/scenes/${scene.id}`)]))]),
 		group.roomIds.length === 1 && ["speaker", `${store.room(group.roomIds[0])?.name}: delay, channels and more`, () => roomSheet(group.roomIds[0])],
 		...store.allGroups().filter((other) => other.id !== group.id)
 			.map((other) => ["speaker", `Bring ${other.name} in here`, () => merge(group, other)]),
