@@ -12,7 +12,7 @@ package struct SettingRanges: Codable, Hashable, Sendable {
 
   package private(set) var volume = Range(RoomChange.volumes)
   package private(set) var volumeLimit = Range(RoomChange.volumeLimits)
-  /// Of a room's sound: bass and treble, balance, and each of a band's values.
+  /// Ranges of a room's sound: bass and treble, balance, and each of a band's values.
   package private(set) var tone = Range(SoundSetting.toneRange)
   package private(set) var balance = Range(SoundSetting.balanceRange)
   package private(set) var bandFrequency = Range(SoundBand.frequencyRange)

@@ -296,7 +296,7 @@ package struct RoomSettings: Hashable, Sendable {
   package var channelMap: ChannelMap
   /// From a sender, nil leaves the limit as it is; from a receiver, nil says that it keeps none.
   package var volumeLimit: VolumeLimit?
-  /// What the room does to all that it plays; nil if its receiver keeps no sound. It travels in a message of its own.
+  /// The room does this to all that it plays; nil if its receiver keeps no sound. It travels in a message of its own.
   package var sound: SoundSetting?
   /// True if the receiver has a FIR filter.
   package var hasFIR = false

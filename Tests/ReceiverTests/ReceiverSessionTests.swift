@@ -326,8 +326,9 @@ import WireProtocol
     var receiver = TestReceiver()
     let control = receiver.hello()
     receiver.take()
-    let settings = RoomSettings(
+    var settings = RoomSettings(
       volume: 500, isMuted: false, delay: .milliseconds(3), channelMap: .left, volumeLimit: .full)
+    settings.sound = .plain
     receiver.say(.settings(settings), on: control)
     let kept = receiver.outputs.compactMap {
       if case .persist(let memory) = $0 { memory.settings } else { nil }

@@ -59,7 +59,7 @@ package struct ImpulseResponse: Hashable, Sendable {
     let scale = Float(Double(rate) / Double(newRate))
     // The conversion rings before the filter and after it.
     let silence = [Float](repeating: 0, count: filter.halfLength)
-    // What lies before the peak is at negative times, so that the peak is at time zero on both grids.
+    // The part before the peak is at negative times, so that the peak is at time zero on both grids.
     let start = -Int64(peak + silence.count)
     let first = filter.ratio.firstFrame(from: start)
     let converted = channels.map { channel in

@@ -6,7 +6,7 @@
 package struct RealFFT: ~Copyable {
   /// A power of two.
   package let size: Int
-  /// Of each stage, one after the other: cos and −sin of π j / half for j below half.
+  /// Factors of each stage, one after the other: cos and −sin of π j / half for j below half.
   private let cosines: UnsafeMutablePointer<Float>
   private let sines: UnsafeMutablePointer<Float>
   /// cos and −sin of π k / size.

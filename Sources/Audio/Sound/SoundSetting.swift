@@ -1,7 +1,7 @@
 /// The sound that a room keeps for itself: what its receiver does to all that it plays.
 package struct SoundSetting: Hashable, Sendable {
   package static let mostBands = 8
-  /// Of bass and treble, in dB.
+  /// Gains of bass and treble, in dB.
   package static let toneRange = -10.0...10.0
   /// In percent; negative is to the left.
   package static let balanceRange = -100.0...100.0

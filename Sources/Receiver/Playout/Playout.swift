@@ -144,7 +144,7 @@ struct Playout {
     return live.latency >= timeToPeak + Self.leastLiveLatency
   }
 
-  /// Of a live stream beside a FIR filter: for the network, the card and a block of the filter.
+  /// Least latency of a live stream beside a FIR filter, besides the time to its peak: for the network, the card and a block of the filter.
   private static let leastLiveLatency = Nanoseconds.milliseconds(60)
 
   /// Returns when a frame must be in the ring to be heard, or nil if that is not known.

@@ -20,7 +20,7 @@ struct RenderedSound: Hashable {
     } else if gain > 0 {
       let limits = SoundProgram.loudnessRange
       let level = -decibels(ofGain: Double(gain))
-      attenuation = Int(min(max(level, limits.lowerBound), limits.upperBound))
+      attenuation = Int(min(max(level, limits.lowerBound), limits.upperBound).rounded())
     } else {
       attenuation = before?.attenuation ?? 0
     }

@@ -106,6 +106,8 @@ extension Renderer {
   @_noLocks @_noAllocation
   mutating func rewindFiltered(to frame: Int64) {
     fir.rewind(to: frame)
+    // From a frame before the filter is used, runs that no frame was filtered from yet can be made again.
+    updateReach()
     if wrongRun < cursor.next { rewindInput(to: max(wrongRun, frame + cursor.reach)) }
     wrongRun = .max
     if frame < fir.convolver.origin { rewindInput(to: max(frame, cursor.oldestFrame)) }

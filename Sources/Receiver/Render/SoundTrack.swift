@@ -7,7 +7,7 @@ import Audio
 @safe
 struct SoundTrack: ~Copyable {
   private let channelCount: Int
-  /// What plays, and what fades out.
+  /// The setting that plays, and the one that fades out.
   private var current: FilterRun
   private var outgoing: FilterRun
   private var change: CrossFade
@@ -17,7 +17,7 @@ struct SoundTrack: ~Copyable {
   /// The next device frame.
   private var next: Int64 = 0
   private var tape: SoundTape
-  /// What fades out, of one segment.
+  /// Frames that fade out, of one segment.
   private let faded: UnsafeMutablePointer<Double>
 
   /// `rewindFrames` is the longest distance that `rewind` can go back.
