@@ -129,8 +129,8 @@ struct HouseModel: Equatable {
   }
 
   mutating func setRooms(of id: String, to rooms: [String]) {
-    for room in group(id)?.rooms ?? [] where !rooms.contains(room) { take(room) }
     for room in rooms { move(room, to: id) }
+    for room in group(id)?.rooms ?? [] where !rooms.contains(room) { take(room) }
     with(id) { group in group.rooms = rooms }
     forgetAbandoned()
   }

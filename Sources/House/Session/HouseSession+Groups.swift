@@ -88,13 +88,14 @@ extension HouseSession {
   func move(_ group: HouseGroup, to rooms: [String]) -> String {
     let moves = plan.setRooms(of: group.id, to: rooms)
     let coming = moves.filter { $0.to == group.id }
+    let leaving = moves.filter { $0.from == group.id }
+    // Music that loses all its rooms at once would stop.
+    carryOut(coming)
     let awaited = coming.map(\.room).filter(isThere)
     if group.player.status.state == .playing, !awaited.isEmpty {
-      carryOut(coming)
-      let leaving = moves.filter { $0.from == group.id }.map(\.room)
-      group.handOver(from: leaving, to: awaited, at: now)
+      group.handOver(from: leaving.map(\.room), to: awaited, at: now)
     } else {
-      carryOut(moves)
+      carryOut(leaving)
     }
     return rooms.isEmpty
       ? "no room is in this group" : "in " + rooms.map(name(ofRoom:)).joined(separator: ", ")
