@@ -10,8 +10,9 @@ struct SoundCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sound", abstract: "Sets the sound that rooms keep: equalizer, tone, crossover.",
     discussion: """
-      The receivers keep it, whoever plays there. What you leave out stays; --band replaces
-      all bands. Without options it shows what is set.
+      The receivers keep it, whoever plays there.
+      What you leave out stays; --band replaces all bands.
+      Without options it shows what is set.
       If no player is running, the command connects to the rooms itself.
 
       Examples:
@@ -19,7 +20,7 @@ struct SoundCommand: ParsableCommand {
         tutti sound Kitchen --band peak:1000:-3:1.4 --band lowshelf:80:4
         tutti sound Desk-L,Desk-R --crossover high:80
         tutti sound Sub --crossover low:80 --distance 3.2m
-        tutti sound Kitchen --fir               with the filter of its receiver: --fir FILE
+        tutti sound Kitchen --fir               with the filter of its receiver
         tutti sound Kitchen --off               as it comes, until --on
       """)
   @Argument(

@@ -68,8 +68,8 @@ struct AddSourceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Writes an input into the daemon's configuration file.",
     discussion: """
-      airplay runs shairport-sync, spotify librespot, bluetooth arecord with bluez-alsa,
-      and dlna gmediarender. It says which of them is missing.
+      airplay runs shairport-sync, spotify librespot, bluetooth arecord with
+      bluez-alsa, and dlna gmediarender. It says which of them is missing.
 
       Examples:
         sudo tutti sources add airplay
