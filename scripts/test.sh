@@ -38,18 +38,19 @@ else
 	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
 	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
 
+	# All others compute. They run before, so that nothing that sounds waits for them.
+	run --skip-build --skip "$playing" --skip "$listening" --skip "$long"
+	run --skip-build --filter "$computing" --skip "$long"
+
 	jobs=()
 	beside() {
 		local name=$1
 		shift
-		"$@" --testing-library swift-testing > "$log.$name" 2>&1 &
+		"$all" --testing-library swift-testing --no-parallel "$@" > "$log.$name" 2>&1 &
 		jobs+=("$!")
 	}
-	# All others compute. They get what processor time these leave, so that nothing that sounds waits for them.
-	beside others chrt --idle 0 "$all" --skip "$playing" --skip "$listening" --skip "$long"
-	beside computing chrt --idle 0 "$all" --filter "$computing"
-	beside waiting "$all" --no-parallel --filter "$waiting" --skip "$long"
-	beside listening "$all" --no-parallel --filter "$listening" --skip "$long" --skip "$computing"
+	beside waiting --filter "$waiting" --skip "$long"
+	beside listening --filter "$listening" --skip "$long" --skip "$computing"
 	run --skip-build --no-parallel --filter "$playing" --skip "$waiting" --skip "$long"
 	for job in "${jobs[@]}"; do wait "$job" || failed=yes; done
 	cat "$log".* | tee -a "$log"
