@@ -7,7 +7,7 @@ BUILD := .build/release
 LINK := $(shell cat scripts/link-flags)
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-homeassistant soak check bench bench-check bench-report fuzz lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-homeassistant soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -106,8 +106,10 @@ fuzz: setup
 	Tests/Fuzz/run.sh lines $(or $(SECONDS),30)
 	Tests/Fuzz/run.sh sources $(or $(SECONDS),30)
 
-lint:
+format-lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources
+
+lint: format-lint
 	$(SWIFT) build --package-path Examples
 
 docs:
