@@ -202,7 +202,7 @@ class Rooms(RealTest):
         before = {room["name"]: room.get("groupId") for room in house.state()["rooms"]}
         card = page.locator(".card.group.current")
         card.get_by_role("button", name="More for this group").click()
-        page.get_by_role("menuitem", name="Save as a scene").click()
+        page.get_by_role("button", name="Save as a scene").click()
         page.get_by_role("dialog").get_by_role("textbox").fill("Dinner")
         page.get_by_role("dialog").get_by_role("button", name="Save").click()
         expect(page.locator(".scenes").get_by_role("button", name="Dinner")).to_be_visible()

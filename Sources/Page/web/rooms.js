@@ -29,7 +29,7 @@ export function drawRooms() {
 	const groups = store.allGroups()
 	const loose = store.allRooms().filter((room) => !groups.some((group) => group.id === room.groupId))
 	everywhere.hidden = !current || reachable().every((room) => room.groupId === current.id)
-	keyed(scenes, store.scenes, (scene) => scene.id, sceneChip, (chip, scene) => setText(chip, scene.name))
+	keyed(scenes, store.scenes, sceneChip, (chip, scene) => setText(chip, scene.name))
 	keyed(cards, groups, groupCard, (card, group) => card.draw(group, group.id === current?.id))
 	keyed(free, loose, looseRow, (row, room) => row.draw(room, current))
 	freeBox.hidden = !loose.length
