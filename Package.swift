@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// Every target: language mode 6, imports that say what they expose, and no warnings.
-let rules: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
@@ -11,14 +11,7 @@ let rules: [SwiftSetting] = [
 ]
 
 /// Pure targets: strict memory safety as well. Adapters live on C pointers, where it would be noise.
-let pure: [SwiftSetting] = rules + [.strictMemorySafety()]
-
-let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
-
-/// Adapters, drivers and programs. Tests need optimized cores, for the simulation's sake, and gain nothing where the rest is
-/// optimized as well, which takes minutes: `scripts/test.sh` sets the variable. Other packages never see unsafe flags.
-let strict: [SwiftSetting] =
-  rules + (Context.environment["TUTTI_TEST_BUILD"] == nil ? [] : unoptimized)
+let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: pure)
@@ -33,6 +26,10 @@ func shim(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
   .systemLibrary(
     name: name, path: "Sources/CShims/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
+
+/// Tests run against optimized targets, for the simulation's sake, but need not be optimized themselves: that takes
+/// minutes and gains nothing.
+let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
   -> Target

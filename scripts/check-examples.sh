@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=$(TUTTI_TEST_BUILD=1 swift build -c release --scratch-path .build/tests --show-bin-path)
+build=$(swift build -c release --scratch-path .build/tests --show-bin-path)
 flags=(-I "$build/Modules")
 for map in Sources/CShims/*/module.modulemap; do flags+=(-I "$(dirname "$map")"); done
 maps=$(

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs all tests except the long ones, which `make test-long` runs, or those that the arguments choose. Uses a release build,
-# because the simulation runs hours of virtual time. Uses build folders of its own, because the flags differ from those of
+# because the simulation runs hours of virtual time. Uses a build folder of its own, because the flags differ from those of
 # the programs, and each build would invalidate the other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,14 +9,7 @@ cd "$(dirname "$0")/.."
 state=$(mktemp -d)
 export XDG_STATE_HOME=$state
 
-if [ -n "${TUTTI_LONG:-}${TUTTI_SOAK_SECONDS:-}" ]; then
-	# The programs as people have them.
-	build=(-c release --scratch-path .build/long)
-else
-	# Only the cores are optimized, which saves minutes: see Package.swift.
-	export TUTTI_TEST_BUILD=1
-	build=(-c release --scratch-path .build/tests)
-fi
+build=(-c release --scratch-path .build/tests)
 log=$(mktemp)
 trap 'rm -rf "$log" "$log".* "$state"' EXIT
 failed=
