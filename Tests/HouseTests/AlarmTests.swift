@@ -20,26 +20,19 @@ import enum House.Refusal
     (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
   }
 
-  @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
-    return try #require(world.take(id)).get()
-  }
-
   /// Sets an alarm for 00:30 that rings for ten minutes.
   private func alarm(in rooms: String..., playing location: String? = nil) throws -> String {
     var change = AlarmChange()
     (change.minute, change.roomIds, change.days) = (30, rooms, Weekday.allCases)
     (change.lengthS, change.volume) = (600, 40)
     change.music = location.map { .entries([.init(location: $0)]) }
-    return try #require(try ask(.addAlarm(change)).alarm?.id)
+    return try #require(try world.ask(.addAlarm(change)).alarm?.id)
   }
 
   private func play(in rooms: String...) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: nil)).group?.id)
+    try world.ask(
+      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
     world.advance(by: .seconds(1))
     return id
   }
@@ -79,14 +72,14 @@ import enum House.Refusal
 
   @Test func `a busy and muted room rings, and then all is as before`() throws {
     let group = try play(in: kitchen)
-    try ask(.set(rooms: [kitchen], RoomChange(volume: 20, muted: true)))
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 20, muted: true)))
     let id = try alarm(in: kitchen, playing: "/music/wake.flac")
     until(1_790)
     #expect(world.sounds(in: 0) == "/music/a.flac")
     until(1_801)
     #expect(world.sounds(in: 0) == "/music/wake.flac")
     #expect(world.receivers[0].settings.volume == 400 && !world.receivers[0].settings.isMuted)
-    try ask(.endAlarm(id, snoozes: false))
+    try world.ask(.endAlarm(id, snoozes: false))
     world.advance(by: .seconds(5))
     #expect(world.sounds(in: 0) == "/music/a.flac")
     #expect(world.holds(world.receivers[0], group))
@@ -103,7 +96,7 @@ import enum House.Refusal
     #expect(world.sounds(in: 0) == "tone" && world.sounds(in: 1) == "/music/a.flac")
     until(2_410)
     #expect(world.sounds(in: 0) == "/music/a.flac" && world.sounds(in: 1) == "/music/a.flac")
-    try ask(.transport(group: group, .pause))
+    try world.ask(.transport(group: group, .pause))
     until(86_400 + 1_805)
     #expect(world.sounds(in: 0) == "tone" && world.sounds(in: 1) == nil)
     until(86_400 + 2_410)
@@ -148,17 +141,17 @@ import enum House.Refusal
     let group = try play(in: kitchen)
     let id = try alarm(in: kitchen)
     until(1_810)
-    try ask(.endAlarm(nil, snoozes: true))
+    try world.ask(.endAlarm(nil, snoozes: true))
     world.advance(by: .seconds(5))
     #expect(world.sounds(in: 0) == "/music/a.flac" && world.holds(world.receivers[0], group))
     #expect(state(id)?.state == .snoozed)
     until(1_810 + 541)
     #expect(world.sounds(in: 0) == "tone")
-    try ask(.endAlarm(nil, snoozes: false))
+    try world.ask(.endAlarm(nil, snoozes: false))
     world.advance(by: .seconds(5))
     #expect(world.sounds(in: 0) == "/music/a.flac")
     #expect(throws: Refusal.unavailable("no alarm rings")) {
-      try ask(.endAlarm(nil, snoozes: false))
+      try world.ask(.endAlarm(nil, snoozes: false))
     }
   }
 
@@ -169,7 +162,7 @@ import enum House.Refusal
     #expect(world.receivers[0].holder != .nobody)
     let group = try play(in: kitchen)
     #expect(world.sounds(in: 0) == "/music/a.flac" && world.holds(world.receivers[0], group))
-    try ask(.transport(group: group, .stop))
+    try world.ask(.transport(group: group, .stop))
     // Once it is quiet, the room is filled again.
     world.advance(by: .seconds(10))
     #expect(!world.holds(world.receivers[0], group))
@@ -180,7 +173,7 @@ import enum House.Refusal
   @Test func `a volume that is set before it rings counts for the time afterwards`() throws {
     _ = try alarm(in: kitchen)
     until(1_700)
-    try ask(.set(rooms: [kitchen], RoomChange(volume: 70)))
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 70)))
     until(1_801)
     #expect(world.receivers[0].settings.volume == 400)
     until(2_410)
@@ -214,13 +207,13 @@ import enum House.Refusal
     let id = try alarm(in: kitchen)
     var change = AlarmChange()
     change.skipsNext = true
-    try ask(.changeAlarm(id, change))
+    try world.ask(.changeAlarm(id, change))
     #expect(state(id)?.skipsNext == true && state(id)?.nextAtS == 86_400 + 1_800)
     until(1_805)
     #expect(world.sounds(in: 0) == nil)
     change = AlarmChange()
     change.days = []
-    try ask(.changeAlarm(id, change))
+    try world.ask(.changeAlarm(id, change))
     until(86_400 + 1_805)
     #expect(world.sounds(in: 0) == "tone")
     until(86_400 + 2_410)
@@ -230,7 +223,7 @@ import enum House.Refusal
   private func change(_ alarm: String, _ edit: (inout AlarmChange) -> Void) throws {
     var change = AlarmChange()
     edit(&change)
-    try ask(.changeAlarm(alarm, change))
+    try world.ask(.changeAlarm(alarm, change))
   }
 
   // MARK: - Filled late
@@ -258,7 +251,7 @@ import enum House.Refusal
     until(1_700)
     let holder = world.receivers[0].holder
     #expect(holder != .nobody)
-    try ask(.seek(group: group, seconds: 10, isRelative: false))
+    try world.ask(.seek(group: group, seconds: 10, isRelative: false))
     _ = try play(in: bath)
     _ = world.request(.silence([bath]))
     world.advance(by: .seconds(1))
@@ -321,7 +314,7 @@ import enum House.Refusal
     let id = try alarm(in: kitchen)
     until(1_810)
     #expect(world.receivers[0].settings.volume == 400)
-    try ask(.endAlarm(id, snoozes: false))
+    try world.ask(.endAlarm(id, snoozes: false))
     world.settle()
     world.wake()
     #expect(world.receivers[0].settings.volume == 500)
@@ -332,9 +325,9 @@ import enum House.Refusal
     let group = try play(in: kitchen)
     let id = try alarm(in: kitchen)
     until(1_700)
-    try ask(.change(group: group, .init(sleepInS: 105)))
+    try world.ask(.change(group: group, .init(sleepInS: 105)))
     until(1_820)
-    try ask(.endAlarm(id, snoozes: false))
+    try world.ask(.endAlarm(id, snoozes: false))
     world.advance(by: .seconds(5))
     #expect(world.sounds(in: 0) == nil && world.session.groups[group]?.isResting == true)
   }
@@ -361,11 +354,11 @@ import enum House.Refusal
   @Test func `what rings is snoozed, though another alarm is snoozed already`() throws {
     let (first, second) = (try alarm(in: kitchen), try alarm(in: bath))
     until(1_810)
-    try ask(.endAlarm(first, snoozes: true))
-    try ask(.endAlarm(nil, snoozes: true))
+    try world.ask(.endAlarm(first, snoozes: true))
+    try world.ask(.endAlarm(nil, snoozes: true))
     #expect(state(first)?.state == .snoozed && state(second)?.state == .snoozed)
     #expect(throws: Refusal.unavailable("no alarm rings")) {
-      try ask(.endAlarm(nil, snoozes: true))
+      try world.ask(.endAlarm(nil, snoozes: true))
     }
   }
 
@@ -403,13 +396,13 @@ import enum House.Refusal
     let id = try alarm(in: kitchen)
     var change = AlarmChange()
     change.music = .entries((0..<300).map { .init(location: "/music/\($0).flac") })
-    try ask(.changeAlarm(id, change))
+    try world.ask(.changeAlarm(id, change))
     #expect(state(id)?.music.count == Alarm.entryLimit)
   }
 
   @Test func `an alarm has a time, a room and values within their ranges`() throws {
     var change = AlarmChange()
-    #expect(throws: Refusal.self) { try ask(.addAlarm(change)) }
+    #expect(throws: Refusal.self) { try world.ask(.addAlarm(change)) }
     (change.minute, change.roomIds) = (30, [kitchen])
     let wrong: [(inout AlarmChange) -> Void] = [
       { $0.minute = 1_440 }, { $0.volume = 101 }, { $0.riseS = -1 }, { $0.lengthS = 20_000 },
@@ -420,11 +413,11 @@ import enum House.Refusal
     for spoil in wrong {
       var bad = change
       spoil(&bad)
-      #expect(throws: Refusal.self) { try ask(.addAlarm(bad)) }
+      #expect(throws: Refusal.self) { try world.ask(.addAlarm(bad)) }
     }
-    let id = try #require(try ask(.addAlarm(change)).alarm?.id)
-    try ask(.removeAlarm(id))
-    for _ in 0..<Alarm.limit { try ask(.addAlarm(change)) }
-    #expect(throws: Refusal.self) { try ask(.addAlarm(change)) }
+    let id = try #require(try world.ask(.addAlarm(change)).alarm?.id)
+    try world.ask(.removeAlarm(id))
+    for _ in 0..<Alarm.limit { try world.ask(.addAlarm(change)) }
+    #expect(throws: Refusal.self) { try world.ask(.addAlarm(change)) }
   }
 }

@@ -20,25 +20,10 @@ import WireProtocol
   }
 
   @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(1)) }
-    return try #require(world.take(id)).get()
-  }
-
-  private func play(in rooms: [String]) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
-    world.advance(by: .seconds(1))
-    return id
-  }
-
-  @discardableResult
   private func move(_ group: String, to rooms: String...) throws -> Answer {
     var change = Order.GroupChange()
     change.roomIds = rooms
-    return try ask(.change(group: group, change))
+    return try world.ask(.change(group: group, change))
   }
 
   private func sounds(_ rooms: Int...) -> Bool {
@@ -46,7 +31,7 @@ import WireProtocol
   }
 
   @Test func `a room sounds until the one that the music moves to does`() throws {
-    let id = try play(in: [kitchen, attic])
+    let id = try world.play(in: [kitchen, attic])
     world.prime(1, true)
     let answer = try move(id, to: bath)
     #expect(answer.said == "in Bath")
@@ -61,7 +46,7 @@ import WireProtocol
   }
 
   @Test func `a room that never sounds is waited for ten seconds`() throws {
-    let id = try play(in: [kitchen])
+    let id = try world.play(in: [kitchen])
     world.prime(1, true)
     try move(id, to: bath)
     world.advance(by: .seconds(9))
@@ -71,22 +56,22 @@ import WireProtocol
   }
 
   @Test func `what is paused, or moves to a room that is away, leaves at once`() throws {
-    let id = try play(in: [kitchen])
+    let id = try world.play(in: [kitchen])
     world.power(1, isOn: false)
     try move(id, to: bath)
     #expect(world.receivers[0].holder == .nobody)
     try move(id, to: kitchen)
     world.advance(by: .seconds(1))
-    try ask(.transport(group: id, .pause))
+    try world.ask(.transport(group: id, .pause))
     try move(id, to: attic)
     #expect(world.receivers[0].holder == .nobody)
   }
 
   @Test func `a room that is wanted elsewhere leaves at once`() throws {
-    let id = try play(in: [kitchen])
+    let id = try world.play(in: [kitchen])
     world.prime(1, true)
     try move(id, to: bath)
-    let other = try play(in: [kitchen])
+    let other = try world.play(in: [kitchen])
     #expect(world.holds(world.receivers[0], other))
     world.advance(by: .seconds(20))
     #expect(world.holds(world.receivers[0], other))
@@ -94,27 +79,27 @@ import WireProtocol
   }
 
   @Test func `a room that is wanted back stays`() throws {
-    let id = try play(in: [kitchen])
+    let id = try world.play(in: [kitchen])
     world.prime(1, true)
     try move(id, to: bath)
-    try ask(.join(group: id, room: kitchen, takes: false))
+    try world.ask(.join(group: id, room: kitchen, takes: false))
     world.advance(by: .seconds(20))
     #expect(sounds(0))
     #expect(world.session.plan.group(id)?.rooms == [bath, kitchen])
   }
 
   @Test func `a room that is leaving can be set, and shows itself`() throws {
-    let id = try play(in: [kitchen])
+    let id = try world.play(in: [kitchen])
     world.prime(1, true)
     try move(id, to: bath)
-    try ask(.set(rooms: [kitchen], RoomChange(volume: 20)))
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 20)))
     world.advance(by: .seconds(5))
     #expect(world.receivers[0].settings.volume == 200)
     #expect(world.receivers[0].holder == .nobody)
   }
 
   @Test func `a room that is leaving is silent when the daemon ends`() throws {
-    let id = try play(in: [kitchen])
+    let id = try world.play(in: [kitchen])
     world.prime(1, true)
     try move(id, to: bath)
     world.session.handle(.leave, at: world.now)

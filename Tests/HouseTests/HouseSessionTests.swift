@@ -20,19 +20,11 @@ import enum House.Refusal
     (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
   }
 
-  /// Returns the answer as soon as it is on the disk.
-  @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
-    return try #require(world.take(id)).get()
-  }
-
   /// Makes a group that plays in these rooms.
   private func play(in rooms: String..., name: String? = nil) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: name)).group?.id)
-    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: name)).group?.id)
+    try world.ask(
+      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
     world.advance(by: .seconds(1))
     return id
   }
@@ -56,24 +48,25 @@ import enum House.Refusal
   }
 
   @Test func `what is to wait in an empty queue does not begin by itself`() throws {
-    let id = try #require(try ask(.createGroup(rooms: [kitchen], name: nil)).group?.id)
+    let id = try #require(try world.ask(.createGroup(rooms: [kitchen], name: nil)).group?.id)
     let entry = Order.NewEntry(location: "/music/a.flac")
-    try ask(.edit(group: id, .add([entry], at: .waiting), expected: nil))
+    try world.ask(.edit(group: id, .add([entry], at: .waiting), expected: nil))
     world.advance(by: .seconds(1))
     let group = try #require(world.session.groups[id])
     #expect(group.items.count == 1 && group.isResting)
-    try ask(.transport(group: id, .play))
+    try world.ask(.transport(group: id, .play))
     world.advance(by: .seconds(1))
     #expect(try state(id) == .playing)
   }
 
   @Test func `what was removed while an input played is not next after it`() throws {
     let id = try play(in: kitchen)
-    try ask(.edit(group: id, .add([.init(location: "/music/b.flac")], at: .end), expected: nil))
-    try ask(.transport(group: id, .pause))
+    try world.ask(
+      .edit(group: id, .add([.init(location: "/music/b.flac")], at: .end), expected: nil))
+    try world.ask(.transport(group: id, .pause))
     world.hear("Turntable", .opened)
     world.advance(by: .seconds(1))
-    try ask(.edit(group: id, .remove([0]), expected: nil))
+    try world.ask(.edit(group: id, .remove([0]), expected: nil))
     world.hear("Turntable", .closed)
     world.advance(by: .seconds(1))
     let group = try #require(world.session.groups[id])
@@ -86,13 +79,13 @@ import enum House.Refusal
     let other = try play(in: bath)
     world.strangerTakes(0)
     world.advance(by: .seconds(1))
-    try ask(.change(group: other, roomsOnly([bath, kitchen])))
+    try world.ask(.change(group: other, roomsOnly([bath, kitchen])))
     world.advance(by: .seconds(5))
     #expect(world.receivers[0].holder == .stranger)
     #expect(world.session.state(ofRoom: kitchen).isTaken)
     #expect(world.problems.isEmpty)
     world.mayTake = true
-    try ask(.join(group: other, room: kitchen, takes: true))
+    try world.ask(.join(group: other, room: kitchen, takes: true))
     #expect(world.holds(world.receivers[0], other))
   }
 
@@ -119,7 +112,7 @@ import enum House.Refusal
 
   @Test func `rooms that are all away leave their group as loud as they were`() throws {
     let id = try play(in: kitchen, bath)
-    try ask(.set(rooms: [kitchen, bath], RoomChange(volume: 40)))
+    try world.ask(.set(rooms: [kitchen, bath], RoomChange(volume: 40)))
     func volume() -> Double? {
       world.session.state(at: world.now).groups.first { $0.id == id }?.volume
     }
@@ -140,7 +133,7 @@ import enum House.Refusal
     _ = try #require(world.take(request)).get()
     func locations() -> [String] { world.session.groups[id]?.items.map(\.location) ?? [] }
     #expect(locations() != files && locations().sorted() == files)
-    try ask(.edit(group: id, .unshuffle, expected: nil))
+    try world.ask(.edit(group: id, .unshuffle, expected: nil))
     #expect(locations() == files)
   }
 
@@ -149,10 +142,10 @@ import enum House.Refusal
   {
     let id = try play(in: kitchen)
     let other = try play(in: bath)
-    try ask(.merge(group: id, other: other))
+    try world.ask(.merge(group: id, other: other))
     #expect(world.session.plan.groups.map(\.rooms) == [[kitchen, bath], []])
     try world.restart()
-    #expect(try ask(.createGroup(rooms: [bath], name: nil)).group?.id == other)
+    #expect(try world.ask(.createGroup(rooms: [bath], name: nil)).group?.id == other)
     #expect(world.session.plan.groups.map(\.rooms) == [[kitchen], [bath]])
     #expect(world.session.groups[other]?.items.map(\.location) == ["/music/a.flac"])
   }
@@ -176,15 +169,15 @@ import enum House.Refusal
     let id = try play(in: kitchen)
     world.disk.isBroken = true
     #expect(throws: Refusal.notKept("the disk is full")) {
-      try ask(.edit(group: id, .clear, expected: nil))
+      try world.ask(.edit(group: id, .clear, expected: nil))
     }
     #expect(world.session.groups[id]?.items.count == 1)
     #expect(throws: Refusal.notKept("the disk is full")) {
-      try ask(.change(group: id, roomsOnly([])))
+      try world.ask(.change(group: id, roomsOnly([])))
     }
     #expect(world.session.plan.group(id)?.rooms == [kitchen])
     world.disk.isBroken = false
-    try ask(.edit(group: id, .clear, expected: nil))
+    try world.ask(.edit(group: id, .clear, expected: nil))
     #expect(world.session.groups[id]?.items.count == 0)
   }
 }

@@ -25,24 +25,17 @@ import enum House.Refusal
     (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
   }
 
-  @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
-    return try #require(world.take(id)).get()
-  }
-
   private func play(in rooms: String...) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: nil)).group?.id)
+    try world.ask(
+      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
     world.advance(by: .seconds(1))
     return id
   }
 
   /// A night from 00:30 to 01:00.
   private func setNight(_ limit: Double = 20) throws {
-    try ask(.night(.set(NightHours(fromMinute: 30, toMinute: 60, volumeLimit: limit))))
+    try world.ask(.night(.set(NightHours(fromMinute: 30, toMinute: 60, volumeLimit: limit))))
   }
 
   private func until(_ second: Int64) {
@@ -55,7 +48,7 @@ import enum House.Refusal
   @Test func `rooms that play are turned down when night begins, and nobody turns them up`() throws
   {
     let id = try play(in: kitchen, bath)
-    try ask(.set(rooms: [bath], RoomChange(volume: 10)))
+    try world.ask(.set(rooms: [bath], RoomChange(volume: 10)))
     try setNight()
     #expect(shown?.from == "00:30" && shown?.to == "01:00" && shown?.isNow == false)
     until(1_799)
@@ -63,13 +56,14 @@ import enum House.Refusal
     until(1_802)
     #expect(volumes == [200, 100])
     #expect(shown?.isNow == true)
-    #expect(try ask(.set(rooms: [bath], RoomChange(volume: 90))).room?.volume == 20)
-    #expect(try ask(.change(group: id, .init(rooms: RoomChange(volume: 100)))).group?.volume == 20)
+    #expect(try world.ask(.set(rooms: [bath], RoomChange(volume: 90))).room?.volume == 20)
+    #expect(
+      try world.ask(.change(group: id, .init(rooms: RoomChange(volume: 100)))).group?.volume == 20)
     #expect(volumes == [200, 200])
     // In the morning they stay as they are, until somebody turns them up.
     until(3_602)
     #expect(volumes == [200, 200] && shown?.isNow == false)
-    try ask(.set(rooms: [bath], RoomChange(volume: 90)))
+    try world.ask(.set(rooms: [bath], RoomChange(volume: 90)))
     #expect(volumes == [200, 900])
   }
 
@@ -77,7 +71,7 @@ import enum House.Refusal
     try setNight()
     until(1_802)
     #expect(volumes == [500, 500])
-    try ask(.set(rooms: [bath], RoomChange(volume: 80)))
+    try world.ask(.set(rooms: [bath], RoomChange(volume: 80)))
     world.advance(by: .seconds(5))
     #expect(volumes == [500, 200])
     _ = try play(in: kitchen)
@@ -91,9 +85,9 @@ import enum House.Refusal
     try world.restart()
     world.advance(by: .seconds(2))
     #expect(shown?.isNow == true)
-    #expect(try ask(.set(rooms: [kitchen], RoomChange(volume: 90))).room?.volume == 20)
-    #expect(try ask(.night(.off)).said == "no hours of the night are set")
-    #expect(try ask(.set(rooms: [kitchen], RoomChange(volume: 90))).room?.volume == 90)
+    #expect(try world.ask(.set(rooms: [kitchen], RoomChange(volume: 90))).room?.volume == 20)
+    #expect(try world.ask(.night(.off)).said == "no hours of the night are set")
+    #expect(try world.ask(.set(rooms: [kitchen], RoomChange(volume: 90))).room?.volume == 90)
     try world.restart()
     #expect(shown == nil)
   }
@@ -111,7 +105,7 @@ import enum House.Refusal
     until(600)
     var change = AlarmChange()
     (change.minute, change.roomIds, change.lengthS, change.volume) = (40, [kitchen], 60, 40)
-    try ask(.addAlarm(change))
+    try world.ask(.addAlarm(change))
     until(2_402)
     #expect(volumes[0] == 400)
     until(2_480)
@@ -166,7 +160,7 @@ import enum House.Refusal
       NightHours(fromMinute: 0, toMinute: 5, volumeLimit: 101),
     ]
     for hours in wrong {
-      #expect(throws: Refusal.self) { try ask(.night(.set(hours))) }
+      #expect(throws: Refusal.self) { try world.ask(.night(.set(hours))) }
     }
     #expect(shown == nil)
   }

@@ -17,46 +17,31 @@ import enum House.Refusal
     rooms = world.receivers.map(\.id)
   }
 
-  @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(1)) }
-    return try #require(world.take(id)).get()
-  }
-
-  private func play(in rooms: [String]) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
-    world.advance(by: .seconds(1))
-    return id
-  }
-
   private func set(_ room: Int, to volume: Double) throws {
-    try ask(.set(rooms: [rooms[room]], RoomChange(volume: volume)))
+    try world.ask(.set(rooms: [rooms[room]], RoomChange(volume: volume)))
   }
 
   private func volume(_ room: Int) -> UInt16 { world.receivers[room].settings.volume }
 
   /// Kitchen 40 and Bath 20, which play.
   private func saveDinner() throws -> (group: String, scene: String) {
-    let id = try play(in: [rooms[0], rooms[1]])
+    let id = try world.play(in: [rooms[0], rooms[1]])
     try set(0, to: 40)
     try set(1, to: 20)
-    let answer = try ask(.scene(.save(group: id, name: "Dinner")))
+    let answer = try world.ask(.scene(.save(group: id, name: "Dinner")))
     return (id, try #require(answer.scene?.id))
   }
 
   @Test func `the music moves to the rooms of a scene, as loud as they were`() throws {
     let (id, scene) = try saveDinner()
     try set(0, to: 90)
-    try ask(.leave(group: id, rooms: [rooms[1]]))
+    try world.ask(.leave(group: id, rooms: [rooms[1]]))
     world.advance(by: .seconds(1))
     try set(1, to: 70)
     world.advance(by: .seconds(10))
-    try ask(.join(group: id, room: rooms[2], takes: false))
+    try world.ask(.join(group: id, room: rooms[2], takes: false))
     world.advance(by: .seconds(1))
-    let answer = try ask(.scene(.recall(scene, group: nil)))
+    let answer = try world.ask(.scene(.recall(scene, group: nil)))
     #expect(answer.said == "Dinner: Kitchen 40, Bath 20")
     #expect(answer.group?.roomIds == [rooms[0], rooms[1]])
     // At once, and not with the next look.
@@ -72,7 +57,7 @@ import enum House.Refusal
     try set(1, to: 90)
     world.power(1, isOn: false)
     world.advance(by: .seconds(1))
-    try ask(.scene(.recall(scene, group: nil)))
+    try world.ask(.scene(.recall(scene, group: nil)))
     world.advance(by: .seconds(30))
     #expect(volume(1) == 900)
     world.power(1, isOn: true)
@@ -85,51 +70,52 @@ import enum House.Refusal
 
   @Test func `the group is the one that is named, or plays there, or was used last`() throws {
     let (first, scene) = try saveDinner()
-    try ask(.transport(group: first, .stop))
-    let second = try play(in: [rooms[2]])
-    #expect(try ask(.scene(.recall(scene, group: nil))).group?.id == second)
+    try world.ask(.transport(group: first, .stop))
+    let second = try world.play(in: [rooms[2]])
+    #expect(try world.ask(.scene(.recall(scene, group: nil))).group?.id == second)
     world.advance(by: .seconds(2))
-    let third = try play(in: [rooms[3]])
-    #expect(try ask(.scene(.recall(scene, group: nil))).group?.id == second)
-    #expect(try ask(.scene(.recall(scene, group: third))).group?.id == third)
+    let third = try world.play(in: [rooms[3]])
+    #expect(try world.ask(.scene(.recall(scene, group: nil))).group?.id == second)
+    #expect(try world.ask(.scene(.recall(scene, group: third))).group?.id == third)
   }
 
   @Test func `a household without groups gets one`() throws {
     let (id, scene) = try saveDinner()
-    try ask(.deleteGroup(id))
-    #expect(try ask(.scene(.recall(scene, group: nil))).group?.roomIds == [rooms[0], rooms[1]])
+    try world.ask(.deleteGroup(id))
+    #expect(
+      try world.ask(.scene(.recall(scene, group: nil))).group?.roomIds == [rooms[0], rooms[1]])
   }
 
   @Test func `a scene is replaced by one of its name, survives a restart, and is removed`() throws {
     let (id, scene) = try saveDinner()
-    try ask(.leave(group: id, rooms: [rooms[1]]))
-    #expect(try ask(.scene(.save(group: id, name: "Dinner"))).scene?.id == scene)
-    #expect(try ask(.scene(.show)).said == "Dinner: Kitchen 40")
+    try world.ask(.leave(group: id, rooms: [rooms[1]]))
+    #expect(try world.ask(.scene(.save(group: id, name: "Dinner"))).scene?.id == scene)
+    #expect(try world.ask(.scene(.show)).said == "Dinner: Kitchen 40")
     try world.restart()
-    #expect(try ask(.scene(.show)).said == "Dinner: Kitchen 40")
-    #expect(try ask(.scene(.remove(scene))).said == "Dinner: removed")
-    #expect(try ask(.scene(.show)).said == "there are no scenes")
+    #expect(try world.ask(.scene(.show)).said == "Dinner: Kitchen 40")
+    #expect(try world.ask(.scene(.remove(scene))).said == "Dinner: removed")
+    #expect(try world.ask(.scene(.show)).said == "there are no scenes")
     #expect(throws: Refusal.noSuch("there is no such scene any more")) {
-      try ask(.scene(.recall(scene, group: nil)))
+      try world.ask(.scene(.recall(scene, group: nil)))
     }
-    #expect(try ask(.scene(.save(group: id, name: "Lunch"))).scene?.id == "s2")
+    #expect(try world.ask(.scene(.save(group: id, name: "Lunch"))).scene?.id == "s2")
   }
 
   @Test func `a full disk keeps no scene`() throws {
-    let id = try play(in: [rooms[0]])
+    let id = try world.play(in: [rooms[0]])
     world.disk.isBroken = true
     #expect(throws: Refusal.notKept("the disk is full")) {
-      try ask(.scene(.save(group: id, name: "Dinner")))
+      try world.ask(.scene(.save(group: id, name: "Dinner")))
     }
     #expect(world.session.scenes.scenes.isEmpty)
   }
 
   @Test func `no more scenes are kept than the limit`() throws {
-    let id = try play(in: [rooms[0]])
-    for number in 0..<Scene.limit { try ask(.scene(.save(group: id, name: "\(number)"))) }
-    #expect(throws: Refusal.self) { try ask(.scene(.save(group: id, name: "one more"))) }
-    #expect(throws: Refusal.self) { try ask(.scene(.save(group: id, name: " "))) }
+    let id = try world.play(in: [rooms[0]])
+    for number in 0..<Scene.limit { try world.ask(.scene(.save(group: id, name: "\(number)"))) }
+    #expect(throws: Refusal.self) { try world.ask(.scene(.save(group: id, name: "one more"))) }
+    #expect(throws: Refusal.self) { try world.ask(.scene(.save(group: id, name: " "))) }
     let long = String(repeating: "x", count: 101)
-    #expect(throws: Refusal.self) { try ask(.scene(.save(group: id, name: long))) }
+    #expect(throws: Refusal.self) { try world.ask(.scene(.save(group: id, name: long))) }
   }
 }

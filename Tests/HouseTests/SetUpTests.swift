@@ -19,10 +19,7 @@ import Testing
 
   @discardableResult
   private func ask(_ order: Order.SetUp) throws -> Answer {
-    let id = world.request(.order(.setUp(order)))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
-    return try #require(world.take(id)).get()
+    try world.ask(.setUp(order))
   }
 
   private var folders: [String] { world.folders.map(\.path) }

@@ -21,18 +21,11 @@ import enum House.Refusal
     (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
   }
 
-  @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
-    return try #require(world.take(id)).get()
-  }
-
   private func play(_ input: String, in room: String) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: [room], name: nil)).group?.id)
-    let added = try ask(.edit(group: id, .add([.init(input: input)], at: .end), expected: nil))
-    try ask(.edit(group: id, .play(try #require(added.queue?.added.first)), expected: nil))
+    let id = try #require(try world.ask(.createGroup(rooms: [room], name: nil)).group?.id)
+    let added = try world.ask(
+      .edit(group: id, .add([.init(input: input)], at: .end), expected: nil))
+    try world.ask(.edit(group: id, .play(try #require(added.queue?.added.first)), expected: nil))
     world.advance(by: .seconds(1))
     #expect(try state(id) == .playing)
     return id
@@ -67,8 +60,8 @@ import enum House.Refusal
 
   @Test func `a source sets the volume of the groups that play it, and of no other`() throws {
     let group = try play("AirPlay", in: kitchen)
-    let other = try #require(try ask(.createGroup(rooms: [bath], name: nil)).group?.id)
-    // What a phone has at first changes nothing.
+    let other = try #require(try world.ask(.createGroup(rooms: [bath], name: nil)).group?.id)
+    // A phone's first volume changes nothing.
     world.tell("AirPlay", .volume(100))
     world.advance(by: .seconds(1))
     #expect(try shown(group).volume == 50)
@@ -89,13 +82,13 @@ import enum House.Refusal
 
   @Test func `a program that takes orders is told what its listeners want`() throws {
     let group = try play("Phone", in: kitchen)
-    try ask(.transport(group: group, .pause))
-    try ask(.transport(group: group, .play))
+    try world.ask(.transport(group: group, .pause))
+    try world.ask(.transport(group: group, .play))
     world.advance(by: .seconds(1))
     #expect(
-      try ask(.transport(group: group, .next)).said == "Phone was asked for its next title")
-    try ask(.transport(group: group, .previous))
-    try ask(.change(group: group, .init(rooms: .init(volume: 40))))
+      try world.ask(.transport(group: group, .next)).said == "Phone was asked for its next title")
+    try world.ask(.transport(group: group, .previous))
+    try world.ask(.change(group: group, .init(rooms: .init(volume: 40))))
     #expect(
       world.steered == [
         "Phone pause", "Phone play", "Phone next", "Phone previous", "Phone volume(40.0)",
@@ -106,15 +99,15 @@ import enum House.Refusal
     world.advance(by: .seconds(1))
     #expect(world.steered.count == 5)
     #expect(try shown(group).volume == 30)
-    try ask(.transport(group: group, .stop))
-    try ask(.transport(group: group, .play))
+    try world.ask(.transport(group: group, .stop))
+    try world.ask(.transport(group: group, .play))
     #expect(world.steered.suffix(1) == ["Phone pause"])
   }
 
   @Test func `who shares a source with others pauses it for nobody else`() throws {
     let one = try play("Phone", in: kitchen)
     let other = try play("Phone", in: bath)
-    try ask(.transport(group: one, .pause))
+    try world.ask(.transport(group: one, .pause))
     world.advance(by: .seconds(5))
     #expect(world.steered.isEmpty)
     #expect(try state(one) == .paused && state(other) == .playing)
@@ -123,8 +116,8 @@ import enum House.Refusal
   @Test func `one that takes no orders gets none, and next is the next of the queue`() throws {
     let group = try play("AirPlay", in: kitchen)
     let entry = Order.NewEntry(location: "/music/a.flac")
-    try ask(.edit(group: group, .add([entry], at: .end), expected: nil))
-    try ask(.transport(group: group, .next))
+    try world.ask(.edit(group: group, .add([entry], at: .end), expected: nil))
+    try world.ask(.transport(group: group, .next))
     world.advance(by: .seconds(1))
     #expect(world.steered.isEmpty)
     #expect(world.sounds(in: 0) == "/music/a.flac")

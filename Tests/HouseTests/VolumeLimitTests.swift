@@ -19,17 +19,10 @@ import enum House.Refusal
     (kitchen, bath) = (world.receivers[0].id, world.receivers[1].id)
   }
 
-  @discardableResult
-  private func ask(_ order: Order) throws -> Answer {
-    let id = world.request(.order(order))
-    world.settle()
-    for _ in 0..<100 where world.answer(id) == nil { world.advance(by: .milliseconds(100)) }
-    return try #require(world.take(id)).get()
-  }
-
   private func play(in rooms: String...) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: nil)).group?.id)
+    try world.ask(
+      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
     world.advance(by: .seconds(1))
     return id
   }
@@ -39,7 +32,7 @@ import enum House.Refusal
   }
 
   @Test func `a free room is given a limit and a volume before it plays, and keeps both`() throws {
-    let answer = try ask(.set(rooms: [kitchen], RoomChange(volume: 80, volumeLimit: 30)))
+    let answer = try world.ask(.set(rooms: [kitchen], RoomChange(volume: 80, volumeLimit: 30)))
     #expect(answer.room?.volumeLimit == 30 && answer.room?.volume == 30)
     #expect(answer.said == "Kitchen: volume 30 of at most 30")
     world.advance(by: .seconds(5))
@@ -55,9 +48,9 @@ import enum House.Refusal
 
   @Test func `the slider of a group leaves each room below its limit`() throws {
     let id = try play(in: kitchen, bath)
-    try ask(.set(rooms: [bath], RoomChange(volumeLimit: 40)))
+    try world.ask(.set(rooms: [bath], RoomChange(volumeLimit: 40)))
     #expect(world.receivers[1].settings.volume == 400)
-    let group = try ask(.change(group: id, .init(rooms: RoomChange(volume: 100)))).group
+    let group = try world.ask(.change(group: id, .init(rooms: RoomChange(volume: 100)))).group
     #expect(world.receivers.map(\.settings.volume) == [1000, 400])
     #expect(group?.volume == 100)
   }
@@ -67,22 +60,22 @@ import enum House.Refusal
     let id = try play(in: kitchen)
     #expect(room(kitchen)?.isVolumeLimitFixed == true)
     #expect(throws: Refusal.self) {
-      try ask(.set(rooms: [kitchen], RoomChange(volumeLimit: 90)))
+      try world.ask(.set(rooms: [kitchen], RoomChange(volumeLimit: 90)))
     }
-    try ask(.deleteGroup(id))
+    try world.ask(.deleteGroup(id))
     world.advance(by: .seconds(5))
     #expect(throws: Refusal.self) {
-      try ask(.set(rooms: [kitchen], RoomChange(volumeLimit: 90)))
+      try world.ask(.set(rooms: [kitchen], RoomChange(volumeLimit: 90)))
     }
     #expect(world.receivers[0].settings.volumeLimit == VolumeLimit(500, isFixed: true))
   }
 
   @Test func `a debt beyond the limit is paid as far as the limit lets`() throws {
-    try ask(.set(rooms: [kitchen], RoomChange(volume: 80)))
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 80)))
     world.advance(by: .seconds(10))
     var change = AlarmChange()
     (change.minute, change.roomIds, change.lengthS, change.volume) = (30, [kitchen], 600, 40)
-    try ask(.addAlarm(change))
+    try world.ask(.addAlarm(change))
     world.advance(by: WallTime(seconds: 1_801) - world.wall)
     #expect(world.receivers[0].settings.volume == 400)
     world.limit(0, to: VolumeLimit(500))

@@ -123,7 +123,7 @@ private struct WatchedSource: RenderSource, ~Copyable {
     return turns % Self.turnsBetweenCommands == 0 ? DeviceFrame(max(0, rendered - 2000)) : wrong
   }
 
-  /// What the session's thread does, here in turns: bands and the FIR filter come and go.
+  /// Does what the session's thread does elsewhere: bands and the FIR filter come and go.
   private func changeSound() {
     guard turns % Self.turnsBetweenSounds == 0 else { return }
     let number = turns / Self.turnsBetweenSounds

@@ -85,7 +85,7 @@ private func level(_ signal: [Float], minus other: [Float]? = nil) -> Double {
     #expect(residual ?? 0 < -120)
   }
 
-  /// What a cross-fade of 50 ms to the filter makes of a signal.
+  /// Returns a signal as a cross-fade of 50 ms to the filter leaves it.
   private static func fade(_ dry: [Float], from start: Int, _ program: SoundProgram) -> [Float] {
     var left = dry[start...].map(Double.init)
     var (right, state) = (left, SoundState())

@@ -414,7 +414,7 @@ enum Meaning: Hashable {
   ]
 }
 
-/// Of `control.sound`.
+/// The meaning of `control.sound`.
 private let subwoofer: SoundSetting = {
   var sound = SoundSetting()
   sound.bands = [
