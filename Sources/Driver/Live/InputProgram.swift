@@ -47,7 +47,7 @@ package final class InputProgram: Sendable {
   /// Bytes that are kept of the last words of a program that has ended.
   static let wordLimit = 200
   /// Longest wait for the end of its thread, in milliseconds: the program is killed before.
-  private static let patience = InputRun.grace.count / 1_000_000 + 1_000
+  private static let endTimeout = InputRun.grace.count / 1_000_000 + 1_000
 
   private struct State {
     var metadata = ItemMetadata()
@@ -102,7 +102,7 @@ package final class InputProgram: Sendable {
   /// After `stop`: waits until all its processes have ended.
   func awaitEnd() {
     guard state.withLock({ $0.isStarted }) else { return }
-    _ = end.wait(timeout: .now() + .milliseconds(Int(Self.patience)))
+    _ = end.wait(timeout: .now() + .milliseconds(Int(Self.endTimeout)))
   }
 
   package func order(_ order: InputOrder) {

@@ -135,7 +135,7 @@ struct AddSourceCommand: ParsableCommand {
         "the system runs \(recipe.program), too, on the same port: "
           + "sudo systemctl disable --now \(recipe.program)")
     }
-    try printLine("then restart the daemon: sudo systemctl restart tutti")
+    try printLine("a daemon that runs begins anew with them by itself, and its music goes on")
   }
 
   /// Letters and digits.
