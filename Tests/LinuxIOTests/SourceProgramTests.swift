@@ -146,6 +146,14 @@ import Testing
     #expect(end(of: program).events == "65536\n256\n0\n")
   }
 
+  @Test func `a daemon with more descriptors than its programs may have starts them`() throws {
+    var ours: [Int32] = []
+    defer { for descriptor in ours { close(descriptor) } }
+    while ours.last ?? 0 < 2 * Int32(SourceProgram.descriptorLimit) { ours.append(dup(0)) }
+    try #require(!ours.contains(-1))
+    #expect(end(of: try script("ulimit -n >&3", hasEvents: true)).events == "256\n")
+  }
+
   @Test func `what is not there is refused with the reason`() {
     let error = #expect(throws: IOError.self) {
       try SourceProgram(

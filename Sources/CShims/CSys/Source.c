@@ -28,7 +28,6 @@ static int become(char *const *arguments, const int *descriptors, const struct c
   struct rlimit core = {0, 0};
   // A service of systemd may not be allowed to, and has limits of its own.
   if (setrlimit(RLIMIT_AS, &memory) < 0 && errno != EPERM) return errno;
-  if (setrlimit(RLIMIT_NOFILE, &files) < 0 && errno != EPERM) return errno;
   if (setrlimit(RLIMIT_CORE, &core) < 0 && errno != EPERM) return errno;
   int moved[4];
   for (int place = 0; place < 4; place += 1) {
@@ -44,6 +43,8 @@ static int become(char *const *arguments, const int *descriptors, const struct c
     else if (dup2(moved[place], place) < 0) return errno;
   }
   if (syscall(SYS_close_range, 4U, UINT_MAX, 0U) < 0) return errno;
+  // Not before: the daemon may have more descriptors than that.
+  if (setrlimit(RLIMIT_NOFILE, &files) < 0 && errno != EPERM) return errno;
   for (int number = 1; number < NSIG; number += 1) {
     if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
   }
