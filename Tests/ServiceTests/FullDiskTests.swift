@@ -34,7 +34,7 @@ import Testing
           resumes: false)
       ) { Issue.record("\($0)") }
       loop = EventLoop(host.reactor, [host, house])
-      house.onWarning = { [unowned self] in lines.append($0) }
+      house.listener.warning = { [unowned self] in lines.append($0) }
     }
 
     @discardableResult

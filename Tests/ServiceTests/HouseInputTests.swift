@@ -36,7 +36,7 @@ import Testing
           .init(name: "Television", source: .card("none"), raw: nil, onSound: nil),
         ])
     ) { Issue.record("\($0)") }
-    house.onWarning = { [warnings] in warnings.lines.append($0) }
+    house.listener.warning = { [warnings] in warnings.lines.append($0) }
     loop = EventLoop(host.reactor, [host, house])
   }
 

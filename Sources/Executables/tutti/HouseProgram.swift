@@ -93,11 +93,11 @@ final class HouseProgram: LoopMember {
     self.file = try ConfigurationWatch(
       configuration, files: file.places, reactor: reactor, read: file.read
     ) { news.post($0) }
-    house.onFolders = { [surfaces] in surfaces.media?.set($0) }
-    house.onWarning = { line in Self.say(line, to: log) }
-    host.onWarning = house.onWarning
-    house.onRooms = { [rooms] in rooms.post($0) }
-    house.onEvent = { group, change in
+    house.listener.folders = { [surfaces] in surfaces.media?.set($0) }
+    house.listener.warning = { line in Self.say(line, to: log) }
+    host.onWarning = house.listener.warning
+    house.listener.rooms = { [rooms] in rooms.post($0) }
+    house.listener.event = { group, change in
       guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
       // A line about a room already begins with its name.
       if case .group(.room) = change { return Self.say(line, to: log) }

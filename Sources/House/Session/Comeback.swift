@@ -18,11 +18,14 @@ package struct LeftMusic {
 /// process again and again.
 package struct Comeback {
   /// Streams that go on as the rooms have them, by their groups.
-  package private(set) var successions: [String: StreamSuccession] = [:]
+  package private(set) var successions: [String: StreamSuccession]
+  /// The record of each of them, also of those that were taken.
+  let claims: [String: StreamRecord]
   /// Groups that begin anew, each at its place.
   package private(set) var beginning: [HouseRecord.Group] = []
 
   package init(_ record: HouseRecord, after left: LeftMusic, at now: LocalTime) {
+    var successions: [String: StreamSuccession] = [:]
     let isAllowed = left.deaths < Resumption.deathLimit
     for group in record.groups {
       let fate = left.streams[group.id].map {
@@ -41,6 +44,7 @@ package struct Comeback {
       }
       if group.isPlaying { beginning.append(group) }
     }
+    (self.successions, claims) = (successions, successions.mapValues(\.claim))
   }
 
   /// Returns the stream that the group goes on with; nil if there is none, and if it was taken before.

@@ -11,10 +11,7 @@ extension HouseSession {
     if change == .opened {
       releaseWaiting(find(wanted).flatMap { plan.group($0.id) }?.rooms ?? [])
     }
-    switch change {
-    case .opened: heardInputs.insert(name)
-    case .closed: heardInputs.remove(name)
-    }
+    inputStates[name, default: InputState()].isHeard = change == .opened
     do throws(Refusal) {
       switch change {
       case .opened:
@@ -36,7 +33,7 @@ extension HouseSession {
   package var shownInputs: [HouseState.Input] {
     configuration.inputs.map { input in
       var shown = input
-      shown.isHeard = input.onSound.map { _ in heardInputs.contains(input.name) }
+      shown.isHeard = input.onSound.map { _ in inputStates[input.name]?.isHeard ?? false }
       return shown
     }
   }

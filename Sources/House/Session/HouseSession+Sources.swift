@@ -1,6 +1,18 @@
 package import Clock
 import Sender
 
+/// An input as the household knows it.
+struct InputState {
+  /// True if it sounds, for inputs that somebody waits for.
+  var isHeard = false
+  /// When groups pause with it; nil unless its source has paused.
+  var pauseTime: LocalTime?
+  /// The volume that its source told last.
+  var volume: Double?
+  /// Hash of the picture of what it plays.
+  var cover: String?
+}
+
 /// Inputs whose sound comes from a program, such as a phone's: play, pause and volume go both ways.
 extension HouseSession {
   /// A source that pauses for less plays on: a phone does so between two titles, and while its user looks for a place.
@@ -14,19 +26,19 @@ extension HouseSession {
     desk.hasNews = true
     switch event {
     case .playing:
-      sourcePauses[name] = nil
+      inputStates[name]?.pauseTime = nil
       for group in groups(playing: name) where group.player.status.state == .paused {
         _ = try? group.transport(.play)
       }
-    case .paused: sourcePauses[name] = sourcePauses[name] ?? now + Self.sourcePause
+    case .paused: pauseSoon(name)
     case .stopped:
-      sourcePauses[name] = sourcePauses[name] ?? now + Self.sourcePause
-      sourceVolumes[name] = nil
+      pauseSoon(name)
+      inputStates[name]?.volume = nil
     case .volume(let volume):
+      let before = inputStates[name]?.volume
+      inputStates[name, default: InputState()].volume = volume
       // The first is what its sender happens to have, often full: nobody has asked for it here.
-      guard let before = sourceVolumes.updateValue(volume, forKey: name), before != volume else {
-        return
-      }
+      guard let before, before != volume else { return }
       for group in groups(playing: name) {
         guard abs(level(of: group) - volume) >= Self.sameVolume else { continue }
         _ = try? group.set(.init(rooms: .init(volume: volume)), at: now)
@@ -35,10 +47,16 @@ extension HouseSession {
     }
   }
 
+  private func pauseSoon(_ name: String) {
+    let time = inputStates[name]?.pauseTime ?? now + Self.sourcePause
+    inputStates[name, default: InputState()].pauseTime = time
+  }
+
   /// Groups pause where their source has done so for a while.
   func lookAtSources() {
-    for name in sourcePauses.keys.sorted() where sourcePauses[name].map({ $0 <= now }) ?? false {
-      sourcePauses[name] = nil
+    for name in inputStates.keys.sorted() {
+      guard let time = inputStates[name]?.pauseTime, time <= now else { continue }
+      inputStates[name]?.pauseTime = nil
       for group in groups(playing: name) where group.player.status.state != .paused {
         _ = try? group.transport(.pause)
       }

@@ -131,7 +131,7 @@ extension HouseSession {
   /// The picture that the program of an input has given.
   private func cover(of item: PlayItem) -> String? {
     guard case .input(let name) = LiveLocation(item.location) else { return nil }
-    return sourceCovers[name]
+    return inputStates[name]?.cover
   }
 
   /// Says what is amiss, the worst first.

@@ -27,17 +27,8 @@ package final class HouseSession {
   private var comeback: Comeback
   /// In the order in which they were asked for.
   var announcements: [Announcement] = []
-  /// The records for the next process, if this one ends before its players have told anything: they must be kept before
-  /// anything is told to a room.
-  package let claims: [String: StreamRecord]
-  /// Inputs that sound, of those that somebody waits for.
-  var heardInputs: Set<String> = []
-  /// When groups pause with a source that has paused, by the names of inputs.
-  var sourcePauses: [String: LocalTime] = [:]
-  /// The volumes that they told last.
-  var sourceVolumes: [String: Double] = [:]
-  /// Hashes of the pictures of what they play, by the names of inputs.
-  var sourceCovers: [String: String] = [:]
+  /// By the names of inputs.
+  var inputStates: [String: InputState] = [:]
   var library = HouseState.LibraryFigures()
   /// Draws the orders of shuffled lists.
   var random: SplitMix64
@@ -55,7 +46,6 @@ package final class HouseSession {
   ) throws(Refusal) {
     let streams = configuration.resumes ? left : LeftMusic(deaths: left.deaths)
     comeback = Comeback(record, after: streams, at: now)
-    claims = comeback.successions.mapValues(\.claim)
     (self.configuration, self.players, self.known) = (configuration, players, known)
     (self.now, nextLook) = (now, now)
     random = SplitMix64(seed: configuration.seed)
@@ -71,6 +61,10 @@ package final class HouseSession {
     for group in record.groups where plan.group(group.id) != nil { try open(group) }
   }
 
+  /// The records for the next process, if this one ends before its players have told anything: they must be kept before
+  /// anything is told to a room.
+  package var claims: [String: StreamRecord] { comeback.claims }
+
   /// Takes one input into account. `now` never decreases.
   package func handle(_ input: Input, at now: LocalTime) {
     self.now = max(self.now, now)
@@ -85,7 +79,8 @@ package final class HouseSession {
     case .heard(let input, let change): heard(input, change)
     case .told(let input, let event): told(input, event)
     case .pictured(let input, let hash):
-      (sourceCovers[input], desk.hasNews) = (hash, true)
+      inputStates[input, default: InputState()].cover = hash
+      desk.hasNews = true
     case .described(let files): describe(files)
     case .library(let figures):
       desk.hasNews = desk.hasNews || figures != library
@@ -109,7 +104,7 @@ package final class HouseSession {
     let guests = rooms.values.flatMap { [$0.visit?.nextDeadline, $0.sign?.nextDeadline] }
     let own = [
       desk.hasNews ? desk.nextNews : nextLook, disk.nextSave, resumption.deadline,
-      nextAnnouncement, alarms.nextDeadline, sourcePauses.values.min(),
+      nextAnnouncement, alarms.nextDeadline, inputStates.values.compactMap(\.pauseTime).min(),
     ]
     return (groups + (guests + own).compactMap(\.self)).min()
   }

@@ -183,7 +183,7 @@ extension ReceiverSession {
       codecs.senderChanged()
       playout.decoding.undecodable = CodecSet([])
       cuts.forget()
-      streamVolume = .full
+      streamVolume = RisingVolume(.full)
       clock = ClockTracker(
         clockID: hello.clockID, port: hello.clockPort,
         storedDrift: memory.clockDrifts.first { $0.sender == hello.senderID }?.drift,
@@ -310,7 +310,7 @@ extension ReceiverSession {
       outputs.append(.persist(memory))
     case .sound(let sound): take(sound, at: now)
     case .streamVolume(let volume):
-      streamVolume = volume
+      streamVolume = RisingVolume(volume)
       applySettings()
     case .nowPlaying(let announcement): playout.board.announce(announcement)
     case .live(let stream): setLive(stream, at: now)

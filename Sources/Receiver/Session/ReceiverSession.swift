@@ -18,16 +18,8 @@ package struct ReceiverSession {
   var telling = StateTelling()
   var cuts = CutAnswers()
   var diary: RoomDiary
-  /// Volume that the sender applies to all rooms; reset with each new stream.
-  var streamVolume = StreamVolume.full {
-    didSet {
-      (streamShare, riseTime) = (streamVolume.rise == nil ? 1 : StreamVolume.Rise.least, nil)
-    }
-  }
-  /// The part of it that counts while it rises.
-  private var streamShare = 1.0
-  /// When a volume that rises is to be set again; nil is at once.
-  private var riseTime: LocalTime?
+  /// Reset with each new stream.
+  var streamVolume = RisingVolume(.full)
   /// The sender whose music this is, while any of it is left to play.
   var occupant: Occupant?
   var codecs: CodecList
@@ -105,7 +97,7 @@ package struct ReceiverSession {
     [
       lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline, parting.nextDeadline,
       clock?.nextDeadline(asks: link != nil),
-      tenancy.reservation?.until, streamVolume.rise == nil ? nil : riseTime,
+      tenancy.reservation?.until, streamVolume.nextDeadline,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
       link == nil ? nil : live?.nextDeadline,
     ]
@@ -181,7 +173,8 @@ package struct ReceiverSession {
 
   mutating func applySettings() {
     playout.schedule.delay = memory.settings.soundingDelay
-    let commands = memory.settings.renderCommands(streamVolume, share: streamShare)
+    let commands = memory.settings.renderCommands(
+      streamVolume.volume, share: streamVolume.share)
     for command in commands { outputs.append(.render(command)) }
     applySound()
   }
@@ -192,8 +185,8 @@ package struct ReceiverSession {
     guard let rate = playout.deviceRate else { return }
     let sound = RenderedSound(
       memory.settings.sound ?? .plain, rate: rate,
-      gain: memory.settings.gain * streamVolume.gain(streamShare), usesFIR: timeToPeak != nil,
-      before: toldSound)
+      gain: memory.settings.gain * streamVolume.volume.gain(streamVolume.share),
+      usesFIR: timeToPeak != nil, before: toldSound)
     guard sound != toldSound else { return }
     toldSound = sound
     for command in sound.commands { outputs.append(.render(command)) }
@@ -207,22 +200,10 @@ package struct ReceiverSession {
     return playout.hasTime(forReadingAhead: time) ? time : nil
   }
 
-  /// A volume that rises does so in steps that are too small to be heard.
-  private static let riseSteps: Int64 = 200
-  private static let riseInterval = Nanoseconds.milliseconds(200)
-
-  /// A volume that rises does so by the group's clock, whether or not the sender is there.
   private mutating func raiseVolume(at now: LocalTime) {
-    guard let rise = streamVolume.rise, riseTime.map({ $0 <= now }) ?? true else { return }
-    let next = now + max(Self.riseInterval, Nanoseconds(rise.span.count / Self.riseSteps))
-    guard clock?.isLocked == true, let time = clock?.estimate(at: now) else {
-      riseTime = now + Self.riseInterval
-      return
-    }
-    let share = rise.share(at: time.groupTime(of: now))
-    if share == 1 { streamVolume.rise = nil }
-    (streamShare, riseTime) = (share, max(next, time.localTime(of: rise.begin)))
-    applySettings()
+    guard streamVolume.isDue(at: now) else { return }
+    let time = clock?.isLocked == true ? clock?.estimate(at: now) : nil
+    if streamVolume.advance(to: now, clock: time) { applySettings() }
   }
 
   // MARK: - Time

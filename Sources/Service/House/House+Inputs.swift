@@ -7,7 +7,7 @@ import Sender
 extension House {
   func watchInputs(_ mailbox: Mailbox<House>) {
     let warn: @Sendable (String) -> Void = { line in
-      mailbox.post { house in house.onWarning(line) }
+      mailbox.post { house in house.listener.warning(line) }
     }
     for input in settings.inputs where input.onSound != nil {
       let name = input.name

@@ -43,50 +43,50 @@ package final class House: LoopMember {
     }
   }
 
-  /// Called with a line about a problem; music plays on.
-  package var onWarning: (String) -> Void = { _ in }
-  /// Called with the name of a group to which something has happened.
-  package var onEvent: (String, GroupEvent.Change) -> Void = { _, _ in }
-  /// Called when the receivers that are worth remembering have changed.
-  package var onRooms: ([RoomRecord]) -> Void = { _ in }
-  /// Called with the library's folders: at the start, and when they have changed.
-  package var onFolders: ([HouseFolder]) -> Void = { _ in }
+  /// Whoever wants to hear of the household.
+  package struct Listener {
+    /// Called with a line about a problem; music plays on.
+    package var warning: (String) -> Void = { _ in }
+    /// Called with the name of a group to which something has happened.
+    package var event: (String, GroupEvent.Change) -> Void = { _, _ in }
+    /// Called when the receivers that are worth remembering have changed.
+    package var rooms: ([RoomRecord]) -> Void = { _ in }
+    /// Called with the library's folders: at the start, and when they have changed.
+    package var folders: ([HouseFolder]) -> Void = { _ in }
+  }
+
+  package var listener = Listener()
   package let host: GroupHost
   let settings: Settings
   let session: HouseSession
   let inputs: LiveInputs
   var titles = Titles()
-  let mailbox: Mailbox<House>
-  private let workshop: ClipWorkshop
+  /// For other threads.
+  package let client: HouseClient
   private let writer: HouseWriter
   private let starts: ResumeGuard
   private let streams: HouseStreams
   private var readers = HouseReaders()
   private var requests = OpenRequests()
-  private let browser: FolderBrowser
-  private let stations = StationNames()
   private var looking = OpenLooks()
   private var remembered: [RoomRecord] = []
   private var nextWall = HostClock.now
-  /// Players that were told to stop.
-  private var ending: [GroupDriver] = []
-  /// Players whose rooms play on.
-  private var leaving: [GroupDriver] = []
+  private var parting = PartingPlayers()
 
   /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
   package init(
     host: GroupHost, settings: Settings, tell: (String) -> Void
   ) throws(Refusal) {
     (self.host, self.settings) = (host, settings)
-    workshop = ClipWorkshop(ClipMaker(voice: settings.voice))
-    browser = FolderBrowser(roots: settings.roots)
     starts = ResumeGuard(path: settings.path)
     inputs = LiveInputs(
       settings.inputs.map {
         .init(name: $0.name, source: $0.source, raw: $0.raw, latency: $0.live)
       })
     let mailbox = Mailbox<House>(waker: host.reactor.waker)
-    self.mailbox = mailbox
+    client = HouseClient(
+      mailbox: mailbox, workshop: ClipWorkshop(ClipMaker(voice: settings.voice)),
+      browser: FolderBrowser(roots: settings.roots), stations: StationNames())
     let record: HouseRecord
     let seed: UInt64
     do {
@@ -126,9 +126,7 @@ package final class House: LoopMember {
   /// Those of the library.
   package var folders: [HouseFolder] { session.folders }
 
-  package var client: HouseClient {
-    HouseClient(mailbox: mailbox, workshop: workshop, browser: browser, stations: stations)
-  }
+  var mailbox: Mailbox<House> { client.mailbox }
 
   // MARK: - Running
 
@@ -178,10 +176,10 @@ package final class House: LoopMember {
       if awaitsStreams { streams.afterWriting { answer(result) } } else { answer(result) }
     case .save(let number, let record): writer.write((number, record))
     case .changed(let change): readers.tell(change)
-    case .warning(let line): onWarning(line)
-    case .close(let player): if let driver = player as? GroupDriver { ending.append(driver) }
-    case .leave(let player): if let driver = player as? GroupDriver { leaving.append(driver) }
-    case .folders(let folders): onFolders(folders)
+    case .warning(let line): listener.warning(line)
+    case .close(let player): parting.add(player, isTold: true)
+    case .leave(let player): parting.add(player, isTold: false)
+    case .folders(let folders): listener.folders(folders)
     case .keepDeaths(let deaths): starts.keep(deaths)
     case .steer(let input, let order): inputs.program(input)?.order(order)
     }
@@ -194,14 +192,7 @@ package final class House: LoopMember {
 
   private func endFinished() {
     guard !isOver else { return }
-    for driver in ending where driver.session.isFinished {
-      do throws(IOError) {
-        try driver.end()
-      } catch {
-        onWarning("\(error)")
-      }
-    }
-    ending.removeAll(where: \.session.isFinished)
+    for error in parting.endFinished() { listener.warning("\(error)") }
   }
 
   /// Ends playing in all rooms; what is kept says what played. Carried out by the loop, until `roomsHaveLeft`.
@@ -223,26 +214,26 @@ package final class House: LoopMember {
   /// After the loop: waits for the disk and the network, but not for long.
   package func end() throws(IOError) {
     if !writer.finish(within: 2000) || !streams.finish(within: 2000) {
-      onWarning("the disk is too slow: the last changes may be lost")
+      listener.warning("the disk is too slow: the last changes may be lost")
     }
     mailbox.close(in: self)
     for answer in looking.takeAll() { answer(.failure(HouseClient.isOver)) }
     handle(.end)
     inputs.awaitEnd()
     streams.endWaiting()
-    for driver in ending + leaving { try driver.end() }
+    try parting.end()
     try host.end()
   }
 
   /// True if all rooms were told of the end.
-  package var roomsHaveLeft: Bool { ending.allSatisfy(\.session.isFinished) }
+  package var roomsHaveLeft: Bool { parting.roomsHaveLeft }
 
   // MARK: - Requests
 
   func perform(_ order: Order, _ answer: @escaping (Result<Answer, Refusal>) -> Void) {
     guard case .setUp(.addFolder(let path)) = order else { return perform(.order(order), answer) }
     // The disk may take its time.
-    let (browser, mailbox, number) = (browser, mailbox, looking.add(answer))
+    let (browser, mailbox, number) = (client.browser, mailbox, looking.add(answer))
     Task {
       let result = await browser.found(path)
       mailbox.post { house in house.looked(number, order, result) }
@@ -259,7 +250,7 @@ package final class House: LoopMember {
 
   /// The configuration's file has changed.
   func configured(_ fixed: SetUp.Fixed, roots: [String]) {
-    browser.set(roots: roots)
+    client.browser.set(roots: roots)
     handle(.configured(fixed))
   }
 
@@ -294,7 +285,7 @@ package final class House: LoopMember {
     case .source: session.handle(.changed, at: HostClock.now)
     default: break
     }
-    onEvent(session.name(ofGroup: group), change)
+    listener.event(session.name(ofGroup: group), change)
   }
 
   private func discovered() {
@@ -302,7 +293,7 @@ package final class House: LoopMember {
     let records = host.directory.toRemember
     guard records != remembered else { return }
     remembered = records
-    onRooms(records)
+    listener.rooms(records)
   }
 
   /// Takes the rooms that this machine is paired with.

@@ -70,7 +70,7 @@ extension House {
     do throws(IOError) {
       try RoomTones.keep(beside: settings.path)
     } catch {
-      onWarning("silent rooms cannot play the sound that identifies them: \(error)")
+      listener.warning("silent rooms cannot play the sound that identifies them: \(error)")
     }
   }
 
@@ -78,7 +78,7 @@ extension House {
     do throws(IOError) {
       try AlarmTone.keep(beside: settings.path)
     } catch {
-      onWarning("alarms have no sound but music: \(error)")
+      listener.warning("alarms have no sound but music: \(error)")
     }
   }
 }
