@@ -177,8 +177,8 @@ let package = Package(
     .target(
       name: "Library",
       dependencies: [
-        "Clock", "Sender", "House", "PlaylistFormats", "Service", "LinuxIO", "SQLiteStore",
-        "FFmpegSource",
+        "Clock", "Audio", "Sender", "Driver", "House", "PlaylistFormats", "Service", "LinuxIO",
+        "SQLiteStore", "FFmpegSource",
       ],
       path: "Sources/Library", swiftSettings: strict),
 
@@ -303,7 +303,10 @@ let package = Package(
     // Reads files by the finished program, as the daemon does.
     tests(
       "LibraryTests",
-      ["Library", "House", "Service", "SQLiteStore", "LinuxIO", "Clock", "TestSupport"]),
+      [
+        "Library", "House", "Service", "SQLiteStore", "LinuxIO", "Clock", "Audio", "Driver",
+        "Sender", "FFmpegSource", "TestSupport",
+      ]),
     // Starts the finished programs, which are built beside the tests.
     tests(
       "TuttiTests",

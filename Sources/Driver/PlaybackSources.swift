@@ -14,16 +14,17 @@ package struct PlaybackSources {
   ///   - latency: of live sources; nil if rooms buffer them as much as music.
   ///   - inputs: live sources with names.
   ///   - chain: filters from this program's own command line, added to the effects.
+  ///   - measured: the loudness of items whose tags do not give it.
   package init(
     _ choice: EncoderChoice, raw: RawFormat? = nil, latency: LiveLatency? = nil,
-    inputs: LiveInputs? = nil, chain: OwnChain? = nil
+    inputs: LiveInputs? = nil, chain: OwnChain? = nil, measured: MeasuredLoudness? = nil
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
     reads = ReadControl(interruption)
     makeSerializer = { [wish] report in
       let opener = SourceOpener(
         raw: raw, latency: latency, wish: wish, inputs: inputs, chain: chain,
-        interruption: interruption, report: report)
+        measured: measured, interruption: interruption, report: report)
       return Serializer(
         passesPackets: choice.passesPackets, openSource: opener.open,
         changesAll: chain != nil, applyEffects: opener.filtered, makeEncoder: choice.makeEncoder)

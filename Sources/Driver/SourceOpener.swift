@@ -12,6 +12,8 @@ package struct SourceOpener: Sendable {
   package var inputs: LiveInputs?
   /// Filters from this program's own command line, added to the effects of all items.
   package var chain: OwnChain?
+  /// Nil if nobody measures.
+  package var measured: MeasuredLoudness?
   package var interruption: ReadInterruption
   /// The processes that decode; without a program of theirs, this process does.
   package var workers = MediaWorkers.shared
@@ -26,7 +28,7 @@ package struct SourceOpener: Sendable {
 
   init(
     raw: RawFormat?, latency: LiveLatency?, wish: LatencyWish, inputs: LiveInputs?,
-    chain: OwnChain?, interruption: ReadInterruption,
+    chain: OwnChain?, measured: MeasuredLoudness?, interruption: ReadInterruption,
     report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
@@ -34,6 +36,7 @@ package struct SourceOpener: Sendable {
     self.wish = wish
     self.inputs = inputs
     self.chain = chain
+    self.measured = measured
     self.interruption = interruption
     self.report = report
   }
@@ -102,21 +105,26 @@ package struct SourceOpener: Sendable {
   }
 
   /// Returns the source of an item with its effects.
-  func filtered(_ source: any MediaSource, _ effects: Effects, _ item: PlayItem) -> any MediaSource
-  {
-    Self.filtered(source, effects, item, chain: chain, report)
+  func filtered(
+    _ source: any MediaSource, _ beginning: ProductionOrder.Beginning
+  ) -> any MediaSource {
+    Self.filtered(source, beginning, chain: chain, measured: measured, report: report)
   }
 
   /// Returns the source with effects; or the source itself, with a notice, if this machine lacks a library for
   /// them.
   package static func filtered(
-    _ source: any MediaSource, _ effects: Effects, _ item: PlayItem, chain: OwnChain? = nil,
-    _ report: (SourceNotice) -> Void
+    _ source: any MediaSource, _ beginning: ProductionOrder.Beginning, chain: OwnChain? = nil,
+    measured: MeasuredLoudness? = nil, report: (SourceNotice) -> Void
   ) -> any MediaSource {
+    let (location, effects) = (beginning.item.location, beginning.effects)
+    let needsLevel = effects.loudness != nil && source.metadata.loudness == nil
+    let level = needsLevel ? measured?.level(of: location, beside: beginning.neighbours) : nil
     do {
-      return try FilteredSource(source, effects: effects, chain: chain, path: item.location)
+      return try FilteredSource(
+        source, effects: effects, measured: level, chain: chain, path: location)
     } catch {
-      report(.withoutEffects(location: item.location, reason: error.description))
+      report(.withoutEffects(location: location, reason: error.description))
       return source
     }
   }

@@ -1,5 +1,6 @@
 import Clock
 import Dispatch
+import Driver
 import House
 import LinuxIO
 import SQLiteStore
@@ -20,11 +21,14 @@ final class LibraryScanner: Sendable {
     var busyTime: Int64 = 60_000
     /// Interval, in milliseconds, of reading folders that report no changes.
     var period: Int64 = 15 * 60_000
+    /// Where measured loudness goes, for those who play.
+    var loudness = MeasuredLoudness()
   }
 
   private let settings: Settings
   private let watch: FolderWatch
   private let pool: WorkerPool
+  private let loudness: LoudnessKeeper
   private let isEnding = Atomic<Bool>(false)
   private let isAsked = Atomic<Bool>(false)
   /// Number of changes to stations and playlists.
@@ -44,9 +48,15 @@ final class LibraryScanner: Sendable {
     damaged: @escaping @Sendable (SQLiteError) -> Void
   ) throws(IOError) {
     self.settings = settings
-    (self.changed, self.report, self.damaged) = (changed, report, damaged)
+    (self.report, self.damaged) = (report, damaged)
     watch = try FolderWatch()
     pool = WorkerPool(settings.worker)
+    let loudness = try LoudnessKeeper(settings, settings.loudness, report: report)
+    self.loudness = loudness
+    self.changed = { figures in
+      if figures.scan == nil { loudness.noteChange() }
+      changed(figures)
+    }
     let thread = try RealtimeThread.start(name: "library", priority: nil) { [self] in
       yieldToOthers()
       run()
@@ -75,6 +85,7 @@ final class LibraryScanner: Sendable {
     isEnding.store(true, ordering: .relaxed)
     pool.end()
     watch.wake()
+    loudness.close()
     _ = ended.wait(timeout: .now() + Self.patience)
   }
 

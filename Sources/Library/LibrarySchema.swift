@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 4
+  private static let version = 5
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -13,6 +13,7 @@ enum LibrarySchema {
       if found < 1 { try database.execute(all) }
       if found == 1 { try database.execute("ALTER TABLE playlist_entry ADD COLUMN reach TEXT") }
       if (1...3).contains(found) { try database.execute(browsing + keepsakes + readAgain) }
+      if (1...4).contains(found) { try database.execute(loudness) }
       try database.setVersion(version)
     }
     try check(database)
@@ -91,7 +92,7 @@ enum LibrarySchema {
 
     """
 
-  private static let all = tables + search + labels + browsing + keepsakes
+  private static let all = tables + search + labels + browsing + keepsakes + loudness
 
   /// Version 3 gives an album to files that name none, version 4 knows genres and composers: all files are read once more.
   private static let readAgain = """
@@ -113,6 +114,16 @@ enum LibrarySchema {
       track INTEGER NOT NULL REFERENCES track ON DELETE CASCADE,
       PRIMARY KEY (tag, track)) WITHOUT ROWID;
     CREATE INDEX track_tag_track ON track_tag (track);
+
+    """
+
+  // Added by version 5. `measured` is 1 once somebody tried. `loudness` holds `LoudnessBlocks`; null where there is
+  // nothing to measure.
+  private static let loudness = """
+    ALTER TABLE track ADD COLUMN measured INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE track ADD COLUMN loudness TEXT;
+    ALTER TABLE track ADD COLUMN peak REAL;
+    CREATE INDEX track_unmeasured ON track (album_id) WHERE measured = 0 AND missing IS NULL;
 
     """
 

@@ -8,12 +8,18 @@ package enum LibraryWorker {
   /// Timeout of one file, in seconds; after it, the program ends itself.
   static let timeout: UInt32 = 20
 
+  /// Timeout of a file that is decoded to its end, in seconds.
+  static let decodingTimeout: UInt32 = 900
+
   /// Argument for a program whose results people wait for.
   static let awaited = "--awaited"
+  /// Argument for a program that decodes files to their ends.
+  static let decoding = "--decoding"
 
   /// Runs the program: answers requests until they end. Uses standard input and output.
-  package static func run(isAwaited: Bool = false) {
-    BackgroundService.run(seconds: timeout, isAwaited: isAwaited) { request in
+  package static func run(isAwaited: Bool = false, isDecoding: Bool = false) {
+    let seconds = isDecoding ? decodingTimeout : timeout
+    BackgroundService.run(seconds: seconds, isAwaited: isAwaited) { request in
       WorkerRequest(request).map(answer)?.bytes ?? []
     }
   }
@@ -24,6 +30,8 @@ package enum LibraryWorker {
       case .tags(let path): return .tags(try FileTags(path: path))
       case .image(let path): return .done(try Picture(path: path).hash())
       case .lyrics(let path): return .done(try FileTags.lyrics(path: path) ?? "")
+      case .loudness(let path):
+        return try LoudnessMeter.measure(path: path).map { .loudness($0) } ?? .done("")
       case .shrink(let path, let isInside, let size, let target):
         return .done(try shrink(path, isInside, size, target))
       }
@@ -68,6 +76,8 @@ enum WorkerRequest: Hashable {
   case tags(String)
   case image(String)
   case lyrics(String)
+  /// Decodes the file to its end. Done without a loudness means that there is none to measure.
+  case loudness(String)
   /// Writes a picture, from a media file or a file of its own, at most `size` pixels each way, to `target` plus an
   /// extension.
   case shrink(String, isInside: Bool, size: Int, target: String)
@@ -77,6 +87,7 @@ enum WorkerRequest: Hashable {
     case .tags(let path): ["tags", path]
     case .image(let path): ["image", path]
     case .lyrics(let path): ["lyrics", path]
+    case .loudness(let path): ["loudness", path]
     case .shrink(let path, let isInside, let size, let target):
       ["shrink", path, isInside ? "inside" : "itself", "\(size)", target]
     }
@@ -91,6 +102,7 @@ enum WorkerRequest: Hashable {
     case ("tags", 2): self = .tags(words[1])
     case ("image", 2): self = .image(words[1])
     case ("lyrics", 2): self = .lyrics(words[1])
+    case ("loudness", 2): self = .loudness(words[1])
     case ("shrink", 5):
       self = .shrink(
         words[1], isInside: words[2] == "inside", size: Int(words[3]) ?? 0, target: words[4])
@@ -102,6 +114,7 @@ enum WorkerRequest: Hashable {
 /// The program's answer.
 enum WorkerAnswer: Hashable {
   case tags(FileTags)
+  case loudness(MeasuredSound)
   case done(String)
   /// The file does not exist any more.
   case gone
@@ -114,6 +127,7 @@ enum WorkerAnswer: Hashable {
   private var words: [String] {
     switch self {
     case .tags(let tags): ["tags"] + tags.words
+    case .loudness(let sound): ["loudness", "\(sound.peak)", sound.blocks.text]
     case .done(let text): ["done", text]
     case .gone: ["gone", ""]
     case .unreadable(let reason): ["unreadable", reason]
@@ -132,6 +146,11 @@ enum WorkerAnswer: Hashable {
     case "tags":
       guard let tags = FileTags(words: words.dropFirst()) else { return nil }
       self = .tags(tags)
+    case "loudness":
+      guard words.count == 3, let peak = Double(words[1]), peak.isFinite, peak >= 0,
+        let blocks = LoudnessBlocks(text: words[2])
+      else { return nil }
+      self = .loudness(MeasuredSound(blocks: blocks, peak: peak))
     case "done": self = .done(words[1])
     case "gone": self = .gone
     case "unreadable": self = .unreadable(words[1])

@@ -1,3 +1,4 @@
+package import Driver
 import Glibc
 package import House
 import LinuxIO
@@ -20,6 +21,8 @@ package final class MediaLibrary: LibraryControl {
     package var worker: [String]
     /// How long a folder must be quiet before it is read, in milliseconds.
     package var quietTime: Int64 = 5_000
+    /// Where measured loudness goes, for those who play.
+    package var loudness = MeasuredLoudness()
 
     package init(folders: [String], database: String, pictures: String, worker: [String]) {
       self.init(
@@ -82,7 +85,7 @@ package final class MediaLibrary: LibraryControl {
         .init(
           folders: shared.state.withLock { $0.folders }, database: settings.database,
           worker: settings.worker,
-          quietTime: settings.quietTime),
+          quietTime: settings.quietTime, loudness: settings.loudness),
         changed: { figures in
           shared.state.withLock { $0.away = Set(figures.awayFolders) }
           changed(figures)

@@ -197,7 +197,7 @@ final class TrackWriter {
     "sort",
   ]
   private static let update =
-    "UPDATE track SET missing = NULL, "
+    "UPDATE track SET missing = NULL, measured = 0, loudness = NULL, peak = NULL, "
     + columns.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE id = ?"
   private static let insert =
     "INSERT INTO track (" + columns.joined(separator: ", ") + ", added) VALUES ("

@@ -63,7 +63,7 @@ final class GroupLoop: LoopMember, RenderGroup {
       Serializer(
         passesPackets: encoders.passesPackets,
         openSource: { item throws(MediaError) in try open(item, report) },
-        applyEffects: { SourceOpener.filtered($0, $1, $2, report) },
+        applyEffects: { SourceOpener.filtered($0, $1, report: report) },
         makeEncoder: encoders.makeEncoder)
     }
     driver.holds = plan.onLatency

@@ -68,7 +68,8 @@ enum Rules {
   /// Modules above the adapters, with the modules that may import each. Programs are at the top, and nothing imports
   /// the library. Test support is for tests.
   static let importers = [
-    "Driver": ["Driver", "Service", "Tutti", "WebAPI", "tutti"], "MPD": ["MPD", "tutti"],
+    "Driver": ["Driver", "Library", "Service", "Tutti", "WebAPI", "tutti"],
+    "MPD": ["MPD", "tutti"],
     "Service": ["Service", "WebAPI", "MPD", "Library", "tutti"], "WebAPI": ["WebAPI", "tutti"],
     "Library": ["Library", "tutti"],
     "ReceiverDriver": ["ReceiverDriver", "Tutti", "tutti-receiver"],

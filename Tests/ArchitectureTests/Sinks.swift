@@ -147,7 +147,7 @@ enum PutTogetherSQL {
     "Database.swift: version", "ServedFiles.swift: limit",
     "LibraryQueries.swift: order(query.order)", "SearchQuery.swift: kind.rawValue",
     "UserLists.swift: StoredLists.limit", "QueueEntries.swift: Playlist.limit",
-    "TrackWriter.swift: $0",
+    "TrackWriter.swift: $0", "LoudnessTable.swift: choice.rawValue",
   ]
 
   private static let words = [

@@ -161,7 +161,7 @@ import Testing
     let format = AudioFormat(
       sampleRate: [8_000, 44_100, 192_000].randomElement(using: &random) ?? 0,
       channelCount: .random(in: 1...2, using: &random))
-    let text = FilterText.chain(wanted, nil, of: format, ItemMetadata())
+    let text = FilterText.chain(wanted, nil, of: format, nil)
     #expect(text.utf8.count < 4_096)
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     #expect(parts.count <= 24)

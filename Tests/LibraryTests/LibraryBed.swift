@@ -41,6 +41,8 @@ final class LibraryBed {
       DROP TRIGGER kept_playlist_removed; DROP TABLE favourite; DROP TABLE play;
       DROP INDEX track_sort; DROP INDEX track_added; DROP TABLE track_tag; DROP TABLE tag;
       ALTER TABLE track DROP COLUMN sort;
+      DROP INDEX track_unmeasured; ALTER TABLE track DROP COLUMN measured;
+      ALTER TABLE track DROP COLUMN loudness; ALTER TABLE track DROP COLUMN peak;
       """)
     if version < 2 { try database.execute("ALTER TABLE playlist_entry DROP COLUMN reach") }
     try database.setVersion(version)

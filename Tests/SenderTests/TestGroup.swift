@@ -41,8 +41,8 @@ struct TestGroup {
         otherwise: fallback.map { PlaylistEntry($0) }))
     serializer = Serializer(
       passesPackets: true, openSource: openSource,
-      applyEffects: { source, effects, _ in
-        if appliesRates { (source as? TestSource)?.rate = effects.rate }
+      applyEffects: { source, beginning in
+        if appliesRates { (source as? TestSource)?.rate = beginning.effects.rate }
         return source
       }, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {

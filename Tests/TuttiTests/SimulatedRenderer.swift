@@ -295,7 +295,7 @@ final class SimulatedProducer: @unchecked Sendable {
   static func serializer(of queue: SampleQueue) -> Serializer {
     Serializer(
       passesPackets: true, openSource: { _ throws(MediaError) in QueueSource(queue) },
-      applyEffects: { source, effects, _ in SimulatedRate(source, effects.rate) },
+      applyEffects: { source, beginning in SimulatedRate(source, beginning.effects.rate) },
       makeEncoder: { shape throws(CodecError) in SimulatedEncoder(shape) })
   }
 

@@ -121,4 +121,16 @@ final class FilterGraph {
     }
     return true
   }
+
+  /// Drops a block of frames that the chain has ready. Returns the number that a filter noted with it under this key;
+  /// nil if it needs more input, and at its end.
+  func readNote(_ key: String) -> Double? {
+    guard let frame else { return nil }
+    while calls.av_buffersink_get_frame(output, frame) >= 0 {
+      defer { library.calls.av_frame_unref(frame) }
+      let entry = library.calls.av_dict_get(frame.pointee.metadata, key, nil, 0)
+      if let text = entry?.pointee.value { return Double(String(cString: text)) ?? -.infinity }
+    }
+    return nil
+  }
 }

@@ -5,7 +5,7 @@ import Sender
 /// Writes effects in FFmpeg's notation, from fixed names and numbers. Swift writes numbers alike in every locale.
 enum FilterText {
   static func chain(
-    _ effects: Effects, _ own: OwnChain?, of format: AudioFormat, _ metadata: ItemMetadata
+    _ effects: Effects, _ own: OwnChain?, of format: AudioFormat, _ level: ItemLevel?
   ) -> String {
     var parts: [String] = []
     var tempo = effects.rate
@@ -21,7 +21,7 @@ enum FilterText {
       tempo *= Double(format.sampleRate) / Double(raised)
     }
     parts += tempos(tempo)
-    if let loudness = effects.loudness { parts.append(level(to: loudness, metadata)) }
+    if let loudness = effects.loudness { parts.append(gain(to: loudness, level)) }
     parts += effects.filters.compactMap { text(of: $0, at: Double(format.sampleRate)) }
     if let own { parts.append(own.text) }
     return parts.joined(separator: ",")
@@ -73,12 +73,12 @@ enum FilterText {
     return (steps + [rest]).map { "atempo=\($0)" }
   }
 
-  /// Returns a filter to `loudness`. If the item's tags give its loudness, it is a constant gain, limited so that peaks
-  /// stay within full scale; otherwise it measures the loudness while playing, and levels slow changes.
-  private static func level(to loudness: Double, _ metadata: ItemMetadata) -> String {
-    guard let own = metadata.loudness else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
-    var gain = factor(loudness - own)
-    if let peak = metadata.peak { gain = min(gain, 1 / peak) }
+  /// Returns a filter to `loudness`. If the item's own is known, it is a constant gain, limited so that peaks stay within
+  /// full scale; otherwise it measures the loudness while playing, and levels slow changes.
+  private static func gain(to loudness: Double, _ level: ItemLevel?) -> String {
+    guard let level else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
+    var gain = factor(loudness - level.loudness)
+    if let peak = level.peak { gain = min(gain, 1 / peak) }
     return "volume=\(gain):precision=float"
   }
 }

@@ -28,14 +28,17 @@ package final class FilteredSource: MediaSource {
   /// Frames still to give of an item of known length; nil if the chain decides.
   private var remaining: Int64?
 
+  /// - Parameter measured: used where the item's tags do not give its loudness.
   /// - Throws: `MediaError.unsupported` if a filter is missing or wrong.
   package init(
-    _ source: any MediaSource, effects: Effects, chain own: OwnChain? = nil, path: String
+    _ source: any MediaSource, effects: Effects, measured: ItemLevel? = nil,
+    chain own: OwnChain? = nil, path: String
   ) throws(MediaError) {
     self.source = source
     self.path = path
     rate = effects.rate
-    chain = FilterText.chain(effects, own, of: source.format, source.metadata)
+    chain = FilterText.chain(
+      effects, own, of: source.format, ItemLevel(source.metadata) ?? measured)
     keepsCount = effects.rate == 1 && effects.pitch == 0 && own == nil
     graph = try FilterGraph(chain, format: source.format, path: path)
     hasOwnChain = own != nil
@@ -49,7 +52,7 @@ package final class FilteredSource: MediaSource {
   package static func check(_ effects: Effects, chain: OwnChain? = nil) throws(MediaError) {
     let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
     _ = try FilterGraph(
-      FilterText.chain(effects, chain, of: format, ItemMetadata()), format: format, path: "effects")
+      FilterText.chain(effects, chain, of: format, nil), format: format, path: "effects")
   }
 
   package var format: AudioFormat { source.format }

@@ -111,6 +111,8 @@ package enum ProductionOrder: Hashable, Sendable {
     package var generation: UInt32
     /// Effects that are applied to its sound.
     package var effects = Effects()
+    /// Locations of the items before and after it.
+    package var neighbours: [String] = []
     /// True if it continues the audio produced last, without a gap if the formats allow. Otherwise everything from
     /// `mediaTime` on is obsolete.
     package var continues: Bool

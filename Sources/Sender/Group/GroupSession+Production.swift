@@ -22,8 +22,9 @@ extension GroupSession {
       .begin(
         .init(
           item: next.item, position: next.position, mediaTime: next.start,
-          generation: timeline.generation, effects: effects, continues: continues,
-          codecs: codecs, isRecoding: isRecoding)))
+          generation: timeline.generation, effects: effects,
+          neighbours: effects.loudness == nil ? [] : playlist.neighbours(of: next.item),
+          continues: continues, codecs: codecs, isRecoding: isRecoding)))
   }
 
   mutating func produceMore(at now: LocalTime) {

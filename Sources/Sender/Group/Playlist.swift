@@ -91,6 +91,11 @@ extension Playlist {
     return previous ?? (repetition == .all ? all.last(where: isPresent) : nil)
   }
 
+  /// Locations of the items that play before and after it.
+  func neighbours(of item: PlayItem) -> [String] {
+    [neighbour(before: item), neighbour(after: item)].compactMap { $0?.location }
+  }
+
   private func index(of id: Int) -> Int? { all.firstIndex { $0.id == id } }
 }
 

@@ -9,7 +9,7 @@ package final class Serializer {
   package typealias OpenSource = (PlayItem) throws(MediaError) -> any MediaSource
   /// Returns a source with the effects applied to its sound.
   package typealias ApplyEffects =
-    (any MediaSource, Effects, PlayItem) -> any MediaSource
+    (any MediaSource, ProductionOrder.Beginning) -> any MediaSource
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
   /// Takes the end of the item before, which is needed before the next item is open. Returns false if it does not
@@ -51,7 +51,7 @@ package final class Serializer {
   ///   - changesAll: true if `applyEffects` changes the sound even if the effects change nothing.
   package init(
     passesPackets: Bool = false, openSource: @escaping OpenSource, changesAll: Bool = false,
-    applyEffects: @escaping ApplyEffects = { source, _, _ in source },
+    applyEffects: @escaping ApplyEffects = { source, _ in source },
     makeEncoder: @escaping MakeEncoder
   ) {
     self.passesPackets = passesPackets
@@ -98,7 +98,7 @@ package final class Serializer {
       let isChanged = changesAll || !beginning.effects.changesNothing
       var opened = try take(beginning).opened(
         at: beginning.position, in: beginning.generation, keepsFormat: isChanged)
-      if isChanged { opened = applyEffects(opened, beginning.effects, beginning.item) }
+      if isChanged { opened = applyEffects(opened, beginning) }
       // An item that is not seekable begins at its beginning: a caller that asks for another place does not know
       // that yet.
       let position = opened.isSeekable ? beginning.position : .zero

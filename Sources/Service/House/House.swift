@@ -32,6 +32,8 @@ package final class House: LoopMember {
     package var roots: [String] = []
     /// Rooms that are free are filled so long before an alarm begins.
     package var alarmLead = Nanoseconds.seconds(600)
+    /// The loudness of the library's tracks.
+    package var loudness = MeasuredLoudness()
 
     package init(
       name: String, version: String, encoding: EncoderChoice, path: String, resumes: Bool,
@@ -57,7 +59,7 @@ package final class House: LoopMember {
 
   package var listener = Listener()
   package let host: GroupHost
-  let settings: Settings
+  package let settings: Settings
   let session: HouseSession
   let inputs: LiveInputs
   var titles = Titles()

@@ -62,7 +62,8 @@ final class HousePlayerMaker: HousePlayers {
     startsHeld: Bool = false, givesBack: Bool = false, isKept: Bool = false,
     after succession: StreamSuccession? = nil
   ) throws -> GroupDriver {
-    let sources = try PlaybackSources(settings.encoding, inputs: inputs)
+    let sources = try PlaybackSources(
+      settings.encoding, inputs: inputs, measured: settings.loudness)
     let driver = try GroupDriver(
       host: host,
       settings: .init(

@@ -11,5 +11,8 @@ struct LibraryWorkerCommand: ParsableCommand {
   @Flag(help: "A person waits for what it makes.")
   var awaited = false
 
-  func run() { LibraryWorker.run(isAwaited: awaited) }
+  @Flag(help: "It decodes files to their ends.")
+  var decoding = false
+
+  func run() { LibraryWorker.run(isAwaited: awaited, isDecoding: decoding) }
 }

@@ -1,0 +1,73 @@
+package import Sender
+import Synchronization
+
+/// The loudness of a household's tracks, as far as somebody has measured them. From any thread.
+package final class MeasuredLoudness: Sendable {
+  package struct Track: Hashable, Sendable {
+    package var level: ItemLevel
+    /// The album's number, and the level of all of it.
+    package var album: Int64?
+    package var albumLevel: ItemLevel?
+
+    package init(_ level: ItemLevel, album: Int64? = nil, albumLevel: ItemLevel? = nil) {
+      (self.level, self.album, self.albumLevel) = (level, album, albumLevel)
+    }
+  }
+
+  private struct State {
+    var tracks: [String: Track] = [:]
+    /// The location that was asked for last and is not known.
+    var wish: String?
+    var isWanted = false
+    var wanted: @Sendable () -> Void = {}
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Returns the level to which the item's gain is reckoned: its album's beside another track of that, so that the
+  /// album keeps its quiet songs quiet; else its own. One that is not known is wished for.
+  package func level(of location: String, beside neighbours: [String]) -> ItemLevel? {
+    let (level, wanted) = state.withLock { state -> (ItemLevel?, (@Sendable () -> Void)?) in
+      guard let track = state.tracks[location] else {
+        (state.wish, state.isWanted) = (location, true)
+        return (nil, state.wanted)
+      }
+      let isInAlbum = neighbours.contains { neighbour in
+        neighbour != location && track.album != nil
+          && state.tracks[neighbour]?.album == track.album
+      }
+      return (isInAlbum ? track.albumLevel ?? track.level : track.level, nil)
+    }
+    wanted?()
+    return level
+  }
+
+  /// True once the level of an item was wished for that is not known.
+  package var isWanted: Bool { state.withLock { $0.isWanted } }
+
+  /// Called when a level is wished for, on the thread that wishes; and once at once if one is.
+  package func whenWanted(_ body: @escaping @Sendable () -> Void) {
+    let isWanted = state.withLock { state in
+      state.wanted = body
+      return state.isWanted
+    }
+    if isWanted { body() }
+  }
+
+  /// The location whose level was wished for last, once.
+  package func takeWish() -> String? {
+    state.withLock { state in
+      defer { state.wish = nil }
+      return state.wish
+    }
+  }
+
+  package func set(_ tracks: [String: Track]) {
+    state.withLock { $0.tracks.merge(tracks) { $1 } }
+  }
+
+  /// Forgets those at other locations.
+  package func replace(with tracks: [String: Track]) { state.withLock { $0.tracks = tracks } }
+}
