@@ -303,7 +303,7 @@ final class HouseRun {
     let music = music(of: actual)
     if music != group.music { try fail("\(group.id) is \(music), not \(group.music)") }
     if actual.player.status.repetition != group.repetition { try fail("repetition of \(group.id)") }
-    if (actual.sleepTime != nil) != (group.sleep != nil) { try fail("sleep timer of \(group.id)") }
+    if (actual.sleep.end != nil) != (group.sleep != nil) { try fail("sleep timer of \(group.id)") }
     guard music == .resting else {
       restingSince[group.id] = nil
       return

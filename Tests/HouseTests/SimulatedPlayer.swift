@@ -22,6 +22,8 @@ final class SimulatedPlayer: GroupPlayer {
   private(set) var session: GroupSession
   private(set) var rooms: [Room] = []
   private unowned let world: SimulatedWorld
+  /// Those that it was told, with their times.
+  private(set) var streamVolumes: [(time: LocalTime, volume: UInt16)] = []
   private var commandCount: UInt64 = 0
   private var lastRoom = 0
   private var hasSounded = false
@@ -84,6 +86,7 @@ final class SimulatedPlayer: GroupPlayer {
   }
 
   func carryOut(_ command: PlayerCommand) -> CommandReply {
+    if case .streamVolume(let volume) = command { streamVolumes.append((world.now, volume.volume)) }
     if let reply = clip(command) { return reply }
     if let refusal = world.refusal(of: command, by: self) { return .failure(refusal) }
     if world.set(command, of: self) { return .success(.done) }

@@ -72,7 +72,7 @@ final class SimulatedWorld: HousePlayers {
   /// True while an order may take rooms from strangers.
   var mayTake = false
   private(set) var problems: [String] = []
-  private var players: [SimulatedPlayer] = []
+  private(set) var players: [SimulatedPlayer] = []
   private var playerCount = 0
   private var jobs: [() -> Void] = []
   private var told = KnownRooms()

@@ -161,6 +161,16 @@ import WireProtocol
     #expect(group.told(TestGroup.other).contains(.streamVolume(half)))
     let settings = group.session.status(at: group.now).rooms.map(\.settings?.volume)
     #expect(settings == [500, 500])
+    // A room that was away meanwhile.
+    group.handle(.closed(TestGroup.other, .control, reason: "away"))
+    group.command(.streamVolume(.full))
+    group.take()
+    group.advance(by: .seconds(3))
+    group.take()
+    group.join(
+      TestGroup.other,
+      with: .test(held: HeldStream(generation: 0, nextSequence: 0, from: .zero)))
+    #expect(group.told(TestGroup.other).contains(.streamVolume(.full)))
   }
 
   @Test func `pausing before the start holds the group, and resuming lets it go`() {

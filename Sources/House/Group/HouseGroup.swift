@@ -14,8 +14,7 @@ package final class HouseGroup {
   /// The order of the entries before they were shuffled; nil where they are not. Entries that were added since have their
   /// places in it, and some of those that were removed are still there.
   package internal(set) var unshuffled: [Int]?
-  /// When the sleep timer ends the music.
-  package private(set) var sleepTime: LocalTime?
+  package private(set) var sleep = SleepTimer()
   /// The rooms that the player has, by their identities in the household.
   package internal(set) var rooms: [String: RoomMembership] = [:]
   /// Inputs that began by themselves, and what each has interrupted, by their names.
@@ -81,7 +80,21 @@ package final class HouseGroup {
   }
 
   /// The session refuses none of the commands that are sent so.
-  func send(_ command: PlayerCommand) { _ = player.port.carryOut(command) }
+  func send(_ command: PlayerCommand) {
+    if command == .resume { carryOut(sleep.goesOn()) }
+    _ = player.port.carryOut(command)
+  }
+
+  private func carryOut(_ order: SleepTimer.Order?) {
+    switch order {
+    case .volume(let volume): send(.streamVolume(volume))
+    case .pause:
+      absence.userDecided()
+      lent?.wasPlaying = false
+      if !isResting { send(.pause) }
+    case nil: break
+    }
+  }
 
   /// Marks what is known of entries as another edit of the list.
   func noteDescription() { queueRevision += 1 }
@@ -121,6 +134,7 @@ package final class HouseGroup {
     absence.userDecided()
     lent = nil
     let isResting = isResting
+    if order == .play { carryOut(sleep.goesOn()) }
     switch order {
     case .play where isResting:
       try play(restingPlace)
@@ -155,6 +169,7 @@ package final class HouseGroup {
   /// Plays from this place of the list; nil, or one that is not there any more, is its beginning.
   package func play(_ place: QueuePlace?) throws(Refusal) {
     try checkRooms()
+    carryOut(sleep.goesOn())
     let items = items
     guard let first = items.first else {
       throw .unavailable("there is nothing in the queue; add something first")
@@ -206,7 +221,8 @@ package final class HouseGroup {
 
   /// Zero ends the timer.
   package func sleep(in seconds: Double, at now: LocalTime) -> String {
-    sleepTime = seconds == 0 ? nil : now + Nanoseconds(Int64(seconds * 1_000_000_000))
+    let end = now + Nanoseconds(Int64(seconds * 1_000_000_000))
+    carryOut(sleep.set(seconds == 0 ? nil : end, at: now))
     return seconds == 0
       ? "the sleep timer is off" : "music pauses in \(TimeText.format(seconds))"
   }
@@ -219,12 +235,7 @@ package final class HouseGroup {
   func look(at now: LocalTime, _ status: GroupStatus) {
     lookAtHandOver(at: now, status)
     let isResting = isResting(status)
-    if let time = sleepTime, time <= now {
-      sleepTime = nil
-      absence.userDecided()
-      lent?.wasPlaying = false
-      if !isResting { send(.pause) }
-    }
+    carryOut(sleep.advance(to: now, isQuiet: isResting || status.state != .playing))
     guard !isResting, !rooms.isEmpty else { return absence.userDecided() }
     switch absence.order(status, at: now) {
     case .pause: send(.pause)
@@ -234,6 +245,6 @@ package final class HouseGroup {
   }
 
   package var nextDeadline: LocalTime? {
-    [sleepTime, absence.deadline, handOver?.deadline].compactMap(\.self).min()
+    [sleep.nextDeadline, absence.deadline, handOver?.deadline].compactMap(\.self).min()
   }
 }

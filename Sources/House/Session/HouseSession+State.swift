@@ -88,7 +88,7 @@ extension HouseSession {
       let end = state.positionS + buffered * status.rate
       state.bufferedUntilS = min(end, status.duration?.seconds ?? end).rounded(to: 3)
     }
-    state.sleepAtMs = group.sleepTime.map(Self.milliseconds)
+    state.sleepAtMs = group.sleep.end.map(Self.milliseconds)
     return state
   }
 

@@ -224,7 +224,8 @@ package struct GroupSession {
     }
     if let stream = live.stream { messages.append(.live(stream)) }
     messages += timeline.anchors(from: GroupTime(ofSender: now)).map { .anchor($0) }
-    if volume != .full { messages.append(.streamVolume(volume)) }
+    // A room that holds something of the stream may have missed that it is full again.
+    if volume != .full || welcome.held != nil { messages.append(.streamVolume(volume)) }
     return messages
   }
 
