@@ -69,6 +69,7 @@ package struct HouseRecord: Hashable, Sendable {
   /// The number of the newest scene.
   package var lastScene = 0
   package var setUp = SetUp()
+  package var stereo = StereoBook()
   /// The number of the newest group.
   package var lastGroup = 0
 

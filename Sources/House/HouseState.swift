@@ -244,6 +244,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     /// The sound that it keeps; absent where its receiver keeps none.
     package var sound: SoundReport?
     package var sync: RoomSync?
+    /// The two rooms of a stereo pair; absent of a room by itself.
+    package var stereo: Stereo?
 
     package init(id: String, name: String, state: State, isPaired: Bool, isPresent: Bool) {
       (self.id, self.name, self.state) = (id, name, state)

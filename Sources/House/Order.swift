@@ -40,6 +40,16 @@ package enum Order: Codable, Hashable, Sendable {
     case remove(String)
   }
 
+  case stereo(StereoOrder)
+
+  package enum StereoOrder: Codable, Hashable, Sendable {
+    case show
+    /// Two rooms become one. Nil is a name made of theirs.
+    case make(left: String, right: String, name: String?)
+    case swap(String)
+    case separate(String)
+  }
+
   /// Sets the household up.
   case setUp(SetUp)
 
@@ -175,6 +185,7 @@ extension Order {
     case .addAlarm, .changeAlarm, .removeAlarm: true
     case .night(let night): night != .show
     case .scene(let order): order != .show
+    case .stereo(let order): order != .show
     case .setUp: true
     case .transport, .seek, .set, .identify, .endAlarm: false
     }
@@ -186,7 +197,7 @@ extension Order {
     case .edit: true
     case .change(_, let change): change.repeat != nil
     case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify,
-      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .setUp:
+      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo, .setUp:
       false
     }
   }
@@ -195,7 +206,7 @@ extension Order {
   package var namesRooms: Bool {
     switch self {
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
-    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .setUp: true
+    case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo, .setUp: true
     case .change(_, let change): !change.rooms.isEmpty || change.roomIds != nil
     case .transport, .seek, .edit: false
     }

@@ -43,6 +43,12 @@ extension Order {
       return .setUp(.nameRoom(try names.room(room, in: nil), name))
     case .removeAlarm, .endAlarm, .night, .setUp: return self
     case .scene(let order): return .scene(try order.resolved(by: names))
+    case .stereo(.make(let left, let right, let name)):
+      let (left, right) = (try names.room(left, in: nil), try names.room(right, in: nil))
+      return .stereo(.make(left: left, right: right, name: name))
+    case .stereo(.swap(let room)): return .stereo(.swap(try names.room(room, in: nil)))
+    case .stereo(.separate(let room)): return .stereo(.separate(try names.room(room, in: nil)))
+    case .stereo(.show): return self
     case .identify(let room): return .identify(room: try names.room(room, in: nil))
     }
   }

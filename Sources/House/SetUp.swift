@@ -66,10 +66,7 @@ package struct SetUp: Codable, Hashable, Sendable {
   package mutating func name(room: String, _ name: String?) throws(Refusal) {
     var others = names.filter { $0.room != room }
     if let name {
-      guard (1...Self.longestName).contains(name.utf8.count),
-        name.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace || $0 == " " }),
-        name.first != " ", name.last != " "
-      else { throw .invalid("a room's name has 1 to 64 bytes, in one line") }
+      try Self.check(name: name)
       guard others.count < Self.roomLimit else {
         throw .unavailable("no more than \(Self.roomLimit) rooms get names")
       }
@@ -97,6 +94,14 @@ package struct SetUp: Codable, Hashable, Sendable {
   }
 
   // MARK: - Rules
+
+  /// Throws unless a room or a stereo pair can be called so.
+  static func check(name: String) throws(Refusal) {
+    guard (1...longestName).contains(name.utf8.count),
+      name.unicodeScalars.allSatisfy({ !$0.properties.isWhitespace || $0 == " " }),
+      name.first != " ", name.last != " "
+    else { throw .invalid("a room's name has 1 to 64 bytes, in one line") }
+  }
 
   private static func check(path: String) throws(Refusal) {
     let steps = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

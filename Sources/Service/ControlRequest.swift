@@ -97,6 +97,8 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
   package var silenced: Silenced? = nil
   /// A daemon's groups, for requests about all groups or about the status; otherwise nil.
   package var groups: [GroupLine]? = nil
+  /// The names of a daemon's rooms, for requests about the status.
+  package var rooms: [String]? = nil
   /// A daemon's alarms, for requests about them.
   package var alarms: [AlarmLine]? = nil
   /// A daemon's inputs, for requests about them.

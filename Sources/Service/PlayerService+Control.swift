@@ -60,7 +60,7 @@ extension PlayerService: OrderNames {
       try group.check(change)
       return try group.set(change, at: HostClock.now)
     case .createGroup, .deleteGroup, .merge, .identify, .addAlarm, .changeAlarm, .removeAlarm,
-      .endAlarm, .night, .scene, .setUp:
+      .endAlarm, .night, .scene, .stereo, .setUp:
       throw Self.onlyHouse
     }
   }

@@ -25,7 +25,8 @@ package struct WebAPI: Sendable {
   /// Tried in this order.
   static let routes =
     pageRoutes + browserRoutes + groupRoutes + queueRoutes + roomRoutes + announceRoutes
-    + alarmRoutes + nightRoutes + sceneRoutes + setUpRoutes + libraryRoutes + keepsakeRoutes
+    + alarmRoutes + nightRoutes + sceneRoutes + stereoRoutes + setUpRoutes + libraryRoutes
+    + keepsakeRoutes
     + browsingRoutes
     + fileRoutes
 

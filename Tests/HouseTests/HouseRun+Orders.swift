@@ -306,7 +306,7 @@ extension Order {
     case .addAlarm(let change): .addAlarm(change.spoken(room))
     case .changeAlarm(let id, let change): .changeAlarm(id, change.spoken(room))
     case .setUp(.nameRoom(let id, let name)): .setUp(.nameRoom(room(id), name))
-    case .removeAlarm, .endAlarm, .night, .scene, .setUp: self
+    case .removeAlarm, .endAlarm, .night, .scene, .stereo, .setUp: self
     }
   }
 }

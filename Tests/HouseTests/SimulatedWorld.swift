@@ -360,6 +360,11 @@ final class SimulatedWorld: HousePlayers {
     receivers[index].settings.limitVolume()
   }
 
+  /// Somebody else has set the channels.
+  func set(channels: RoomSettings.ChannelMap, of index: Int) {
+    receivers[index].settings.channelMap = channels
+  }
+
   /// Receivers whose own user has fixed the limit take no other.
   func refusal(of command: PlayerCommand, by player: SimulatedPlayer) -> CommandRefusal? {
     guard case .volumeLimit(let selection, _) = command else { return nil }
@@ -388,7 +393,9 @@ final class SimulatedWorld: HousePlayers {
     case .volumeCap(let cap):
       (selection, change) = (.all, { _ in })
       player.volumeCap = cap
-    case .volumeBy, .delay, .channelMap: return true
+    case .channelMap(let rooms, let map):
+      (selection, change) = (rooms, { $0.channelMap = map })
+    case .volumeBy, .delay: return true
     default: return false
     }
     for room in player.rooms where selection.contains(room.id) && holds(room, player) {

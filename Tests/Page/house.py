@@ -55,6 +55,7 @@ class House:
         self.revision, self.next_id, self.chance = 800, 100, random.Random(7)
         self.listeners, self.ring = [], []
         self.rooms, self.groups, self.queues, self.undos, self.snapshots, self.orders = {}, {}, {}, {}, {}, {}
+        self.halves = {}
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.favourites, self.plays = [], []
@@ -121,10 +122,10 @@ class House:
 
     # Changes
 
-    def announce(self, groups=(), rooms=(), removed_groups=(), library=False, server=False, alarms=False):
+    def announce(self, groups=(), rooms=(), removed_groups=(), removed_rooms=(), library=False, server=False, alarms=False):
         self.revision += 1
         change = {"revision": self.revision, "nowMs": now_ms(), "groups": [self.group(g) for g in groups if g in self.groups],
-                  "rooms": [self.rooms[r] for r in rooms], "removedGroups": list(removed_groups), "removedRooms": []}
+                  "rooms": [self.rooms[r] for r in rooms], "removedGroups": list(removed_groups), "removedRooms": list(removed_rooms)}
         if library:
             change["library"] = self.library
         if server:

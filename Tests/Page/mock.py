@@ -277,6 +277,35 @@ def _(house, query, body, key):
     return 204, None
 
 
+@route("POST", "/stereo")
+def _(house, query, body):
+    left, right = (house.rooms[known(house.rooms, body[key], "room")] for key in ("leftId", "rightId"))
+    house.leave(right["id"])
+    house.halves[left["id"]] = (left["name"], house.rooms.pop(right["id"]))
+    left.update(name=body.get("name") or f'{left["name"]} + {right["name"]}',
+                stereo={"leftId": left["id"], "leftName": left["name"], "rightId": right["id"], "rightName": right["name"]})
+    house.announce(list(house.groups), [left["id"]], removed_rooms=[right["id"]])
+    return 201, left
+
+
+@route("POST", "/stereo/{key}/swap")
+def _(house, query, body, key):
+    stereo = house.rooms[known(house.halves, key, "pair")]["stereo"]
+    house.rooms[key]["stereo"] = {**stereo, **{f"{side}{what}": stereo[f"{other}{what}"] for side, other in (("left", "right"), ("right", "left"))
+                                               for what in ("Id", "Name")}}
+    house.announce([], [key])
+    return 200, house.rooms[key]
+
+
+@route("DELETE", "/stereo/{key}")
+def _(house, query, body, key):
+    name, other = house.halves.pop(known(house.halves, key, "pair"))
+    house.rooms[key].pop("stereo")
+    house.rooms[key]["name"], house.rooms[other["id"]] = name, other
+    house.announce(list(house.groups), [key, other["id"]])
+    return 204, None
+
+
 @route("POST", "/announce")
 def _(house, query, body):
     names = [house.rooms[key]["name"] for key in body["roomIds"]]

@@ -383,6 +383,40 @@ class Rooms(UseTest):
         self.until(page, lambda: not self.room(page, "Kitchen")["isPaired"], "forgotten")
 
 
+class Stereo(UseTest):
+    def test_two_rooms_become_a_pair_are_swapped_and_rooms_again(self):
+        page = self.open("rooms", PHONE)
+        left, right = "Kitchen", "Terrace"
+        sheet = self.open_room(page, left)
+        expect(sheet.get_by_text("Channels")).to_be_visible()
+        sheet.get_by_role("button", name="Make a stereo pair").click()
+        expect(sheet).to_contain_text(f"{left} becomes the left speaker.")
+        expect(sheet.get_by_role("button", name=left, exact=True)).to_have_count(0)
+        sheet.get_by_role("button", name=right, exact=True).click()
+        page.get_by_role("textbox").fill("Front")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("button", name="More for Front", exact=True)).to_be_visible()
+        for name in (left, right):
+            expect(page.get_by_role("button", name=f"More for {name}", exact=True)).to_have_count(0)
+        sheet = self.open_room(page, "Front")
+        expect(sheet).to_contain_text(f"left: {left}, right: {right}")
+        expect(sheet.get_by_text("Channels")).to_have_count(0)
+        sheet.get_by_role("button", name="Swap left and right").click()
+        expect(sheet).to_contain_text(f"left: {right}, right: {left}")
+        sheet.get_by_role("button", name="Separate the stereo pair").click()
+        for name in (left, right):
+            expect(page.get_by_role("button", name=f"More for {name}", exact=True)).to_be_visible()
+
+    def test_a_pair_whose_one_speaker_is_off_says_so_and_plays(self):
+        page = self.open("rooms", PHONE)
+        name = next(room["name"] for room in self.api(page, "GET", "/state")["rooms"] if room["state"] == "playing")
+        self.set_room(page, name, stereo={"leftId": "1", "leftName": "Shelf", "rightId": "2", "rightName": "Window", "missing": "right"})
+        row = page.locator("li.member", has_text=name)
+        expect(row).to_contain_text("right speaker off")
+        expect(row.get_by_role("slider")).to_be_enabled()
+        expect(self.open_room(page, name)).to_contain_text("right speaker off")
+
+
 class Away(UseTest):
     def test_the_way_back_closes_a_sheet_first(self):
         page = self.open("now", PHONE)

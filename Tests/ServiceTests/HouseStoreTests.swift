@@ -36,6 +36,15 @@ import Testing
     return setUp
   }
 
+  private static var stereo: StereoBook {
+    var stereo = StereoBook()
+    do throws(Refusal) {
+      stereo.separate(try stereo.make("e", "f", name: nil) { _ in "mono" })
+      stereo.swap(try stereo.make("c", "d", name: "Stüdy") { $0 == "c" ? "left" : nil }.id)
+    } catch { Issue.record("\(error)") }
+    return stereo
+  }
+
   private static var record: HouseRecord {
     var group = HouseRecord.Group(id: "g1", name: "Party")
     group.rooms = ["b", "a"]
@@ -61,6 +70,7 @@ import Testing
         id: "s3", name: "Dinner", rooms: [.init(id: "b", volume: 20), .init(id: "c", volume: nil)])
     ]
     record.lastScene = 4
+    record.stereo = stereo
     return record
   }
 
@@ -135,6 +145,34 @@ import Testing
     #expect(try HouseStore(path: path).record == old)
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  @Test func `a file of version 10 gets room for stereo pairs`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute("DROP TABLE stereo")
+    try database.setVersion(10)
+    var old = Self.record
+    old.stereo = StereoBook()
+    #expect(try HouseStore(path: path).record == old)
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  @Test(arguments: [
+    ("UPDATE stereo SET record = '{'", 0),
+    ("UPDATE stereo SET record = json_set(record, '$.pairs[0].right.room', 'd')", 2),
+    ("UPDATE stereo SET record = json_set(record, '$.pairs[0].id', 'x')", 2),
+    ("UPDATE stereo SET record = json_set(record, '$.pairs[0].name', '')", 2),
+  ])
+  func `a stereo pair that nobody can have made is left out`(damage: String, owed: Int) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).execute(damage)
+    var lines: [String] = []
+    let read = try HouseStore(path: path, tell: { lines.append($0) }).record
+    #expect(read.stereo.pairs.isEmpty && read.stereo.owed.count == owed)
+    #expect(lines.count == (owed == 0 ? 1 : 0))
+    #expect(read.groups == Self.record.groups)
   }
 
   @Test func `a save is on the disk when it is done, whatever becomes of the power`() throws {

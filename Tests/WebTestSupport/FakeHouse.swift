@@ -34,6 +34,8 @@ package actor FakeHouse: HouseControl {
   private var night: NightHours?
   private var scenes: [Scene] = []
   private var setUp = SetUp()
+  /// The rooms of pairs, by their identities.
+  private var halves: [String: [HouseState.Room]] = [:]
   /// The orders so far, in order.
   package private(set) var requests: [Order] = []
 
@@ -179,6 +181,7 @@ package actor FakeHouse: HouseControl {
       return Answer(revision: revision)
     case .scene(let order): return try perform(order)
     case .setUp(let order): return try setUp(order)
+    case .stereo(let order): return try perform(order)
     case .removeAlarm(let id):
       try alarms.remove(id)
       return tell(alarm: id)
@@ -208,6 +211,41 @@ package actor FakeHouse: HouseControl {
       scenes.removeAll { $0.id == id }
     }
     return answer
+  }
+
+  private func perform(_ order: Order.StereoOrder) throws(Refusal) -> Answer {
+    var answer = Answer(revision: revision)
+    switch order {
+    case .show: break
+    case .make(let left, let right, let name):
+      let rooms = try [self.rooms[index(room: left)], self.rooms[index(room: right)]]
+      guard left != right else { throw .invalid("A pair is made of two rooms.") }
+      halves[left] = rooms
+      try remake(left, as: name ?? "\(rooms[0].name) + \(rooms[1].name)")
+      self.rooms.removeAll { $0.id == right }
+    case .swap(let id):
+      guard let rooms = halves[id] else { throw .noSuch("There is no pair \(id).") }
+      halves[id] = rooms.reversed()
+      try remake(id, as: self.rooms[index(room: id)].name)
+    case .separate(let id):
+      guard let rooms = halves.removeValue(forKey: id) else {
+        throw .noSuch("There is no pair \(id).")
+      }
+      self.rooms.removeAll { $0.id == id }
+      self.rooms += rooms
+      return answer
+    }
+    if case .make(let id, _, _) = order { answer.room = try rooms[index(room: id)] }
+    if case .swap(let id) = order { answer.room = try rooms[index(room: id)] }
+    return answer
+  }
+
+  private func remake(_ id: String, as name: String) throws(Refusal) {
+    guard let both = halves[id] else { return }
+    let index = try index(room: id)
+    rooms[index].name = name
+    rooms[index].stereo = HouseState.Stereo(
+      leftId: both[0].id, leftName: both[0].name, rightId: both[1].id, rightName: both[1].name)
   }
 
   private func setUp(_ order: Order.SetUp) throws(Refusal) -> Answer {

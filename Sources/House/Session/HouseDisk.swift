@@ -73,7 +73,8 @@ struct HouseDisk {
 
 extension HouseSession {
   /// Answers a request when what was done is on the disk. An edit that cannot be kept is not done.
-  func perform(_ id: RequestID, _ request: Request) {
+  func perform(_ id: RequestID, _ said: Request) {
+    let request = whole(said)
     if case .announce(let wish) = request { return announce(wish, id) }
     guard request.isEdit, disk.problem != nil else { return carryOut(id, request) }
     // First it is tried whether the disk works again.
@@ -84,6 +85,7 @@ extension HouseSession {
   private func carryOut(_ id: RequestID, _ request: Request) {
     guard !isOver else { return refuse(id) }
     let done = Result { () throws(Refusal) in try carryOut(request) }
+    keepPairs()
     // The answer is as things are now, not as they are when the disk is done.
     let state = publish()
     let result = done.map { $0.answer(state) }
@@ -151,6 +153,7 @@ extension HouseSession {
     alarms.book.revert(to: record.alarms, at: now)
     night.hours = record.night
     scenes.revert(to: record.scenes)
+    stereo = record.stereo
     choose(record.setUp)
     lookAtNight()
     for room in Set((before.groups + plan.groups).flatMap(\.rooms)).sorted() {
@@ -171,6 +174,7 @@ extension HouseSession {
     record.setUp = setUp.chosen
     record.lastAlarm = alarms.book.lastNumber
     (record.scenes, record.lastScene) = (scenes.scenes, scenes.lastNumber)
+    record.stereo = stereo
     record.debts = alarms.debts.sorted { $0.key < $1.key }.map {
       .init(id: $0.key, volume: $0.value.volume, muted: $0.value.muted)
     }

@@ -24,12 +24,14 @@ package struct HouseNames: OrderNames {
   package func room(_ name: String, in group: String?) throws(Refusal) -> String {
     let ids = group.flatMap { session.plan.group($0)?.rooms } ?? session.roomIDs
     if let id = ids.first(where: { isMeant($0, by: name) }) { return id }
-    let names = ids.map(session.name(ofRoom:)).joined(separator: ", ")
+    let names = session.names(ofRooms: ids).joined(separator: ", ")
     throw .unavailable("there is no room called \(name) here, but: \(names)")
   }
 
   /// One that was just found has told its identity, one that is named by its address is reached by that.
-  package func newRoom(_ name: String) throws(Refusal) -> String { name }
+  package func newRoom(_ name: String) throws(Refusal) -> String {
+    session.shownRooms.first { $0.name.lowercased() == name.lowercased() }?.id ?? name
+  }
 
   package func entry(_ number: Int, in group: String) throws(Refusal) -> Int {
     try session.group(group).player.item(number).id

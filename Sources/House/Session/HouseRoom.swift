@@ -53,7 +53,7 @@ package enum RoomState: Hashable, Sendable {
 
 extension HouseSession {
   /// The room as its group's player sees it.
-  private func playerRoom(_ room: String, _ statuses: [String: GroupStatus]?) -> GroupStatus.Room? {
+  func playerRoom(_ room: String, _ statuses: [String: GroupStatus]?) -> GroupStatus.Room? {
     if let ring = ring(in: room) { return ring.room(room, ring.player.status) }
     guard let group = group(ofRoom: room) else { return nil }
     return group.playerRoom(room, statuses?[group.id] ?? group.player.status)

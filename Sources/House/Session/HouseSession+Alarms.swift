@@ -18,7 +18,9 @@ extension HouseSession {
     for room in change.roomIds ?? [] { try check(room: room) }
     if let before = alarms.book.alarm(id), alarms.book.isRinging(id) {
       let changed = try change.applied(to: before)
-      guard changed.roomIds == before.roomIds, changed.music == before.music else {
+      guard stereo.whole(changed.roomIds) == stereo.whole(before.roomIds),
+        changed.music == before.music
+      else {
         throw .notYet("this alarm rings; stop it, then change its rooms and its music")
       }
     }
@@ -103,7 +105,9 @@ extension HouseSession {
     }
     guard let ring = alarms.rings[alarm.id] else { return }
     let takes = ring.isRinging || ring.due - AlarmRing.takeLead <= now
-    for room in alarm.roomIds where ring.rooms[room] == nil { take(room, for: ring, takes: takes) }
+    for room in stereo.whole(alarm.roomIds) where ring.rooms[room] == nil {
+      take(room, for: ring, takes: takes)
+    }
     setVolumes(of: ring)
     ring.look(ring.player.status, at: now)
   }
@@ -184,7 +188,8 @@ extension HouseSession {
 
   /// Somebody wants to hear something else in these rooms: those that wait for an alarm go back, and are filled again later.
   func releaseWaiting(_ rooms: [String]) {
-    for alarm in alarms.book.alarms where !alarm.roomIds.allSatisfy({ !rooms.contains($0) }) {
+    for alarm in alarms.book.alarms
+    where !stereo.whole(alarm.roomIds).allSatisfy({ !rooms.contains($0) }) {
       alarms.quietUntil[alarm.id] = now + Self.quiet
       guard let ring = alarms.rings[alarm.id], !ring.isRinging, !ring.rooms.isEmpty,
         now < ring.due - AlarmRing.takeLead
@@ -204,11 +209,13 @@ extension HouseSession {
     case .order(.transport(let id, _)), .order(.seek(let id, _, _)), .order(.edit(let id, _, _)),
       .order(.deleteGroup(let id)), .order(.leave(let id, _)):
       return rooms(of: id)
-    case .order(.join(let id, let room, _)): return rooms(of: id) + [room]
+    case .order(.join(let id, let room, _)): return rooms(of: id) + stereo.whole([room])
+    case .order(.stereo(.make(let left, let right, _))): return [left, right]
     case .order(.merge(let id, let other)): return rooms(of: id) + rooms(of: other)
     case .order(.change(let id, let change)): return rooms(of: id) + (change.roomIds ?? [])
     case .order(.scene(.recall(let id, let group))):
-      return (try? scenes.scene(id).rooms.map(\.id)) ?? [] + (group.map(rooms(of:)) ?? [])
+      let rooms = (try? scenes.scene(id).rooms.map(\.id)) ?? []
+      return stereo.whole(rooms) + (group.map(rooms(of:)) ?? [])
     case .play(let wish, _, let name):
       if let group = name.flatMap(find) ?? (wish.rooms.isEmpty ? meantGroup : nil) {
         return rooms(of: group.id) + wish.rooms
@@ -311,8 +318,9 @@ extension HouseSession {
   private func shown(_ alarm: Alarm) -> HouseState.Alarm {
     let book = alarms.book
     var shown = HouseState.Alarm(alarm, state: .off)
+    shown.roomIds = stereo.shown(shown.roomIds)
     shown.skipsNext = book.skipsNext(alarm.id, at: now)
-    shown.readyRoomIds = alarms.rings[alarm.id]?.readyRooms(at: now) ?? []
+    shown.readyRoomIds = stereo.shown(alarms.rings[alarm.id]?.readyRooms(at: now) ?? [])
     shown.nextAtS = book.next(alarm.id).map { Double($0.seconds) }
     switch book.phase(alarm.id) {
     case .ringing: shown.state = .ringing

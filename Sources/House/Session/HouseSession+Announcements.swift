@@ -167,13 +167,13 @@ extension HouseSession {
   private func answerOutcome(of announcement: Announcement) {
     guard announcement.request != nil else { return }
     let missed = announcement.rooms.compactMap { room in
-      announcement.missed[room].map { "\(name(ofRoom: room)) \($0)" }
+      announcement.missed[room].map { "\(nameByItself(room)) \($0)" }
     }
     guard !announcement.heard.isEmpty else {
       let reason = missed.isEmpty ? "no room is there" : missed.joined(separator: "; ")
       return answer(announcement, .failure(.unavailable(reason)))
     }
-    let heard = announcement.rooms.filter(announcement.heard.contains).map(name(ofRoom:))
+    let heard = names(ofRooms: announcement.rooms.filter(announcement.heard.contains))
       .joined(separator: ", ")
     answer(announcement, said: ([heard + ": announced"] + missed).joined(separator: "\n"))
   }

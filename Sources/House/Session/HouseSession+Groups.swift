@@ -47,17 +47,19 @@ extension HouseSession {
   func join(_ room: String, _ id: String, takes: Bool) throws(Refusal) -> String {
     let group = try group(id)
     try check(room: room)
-    guard takes || !isTaken(room) else {
+    let rooms = stereo.whole([room])
+    guard takes || !rooms.allSatisfy(isTaken) else {
       throw .unavailable(
         "\(name(ofRoom: room)) is playing something of another sender; take it to play here")
     }
     noteUse(of: group)
-    guard let move = plan.join(room, id) else {
-      if takes { connect(room, in: id, takes: true) }
+    let moves = rooms.compactMap { plan.join($0, id) }
+    guard !moves.isEmpty else {
+      for room in rooms where takes { connect(room, in: id, takes: true) }
       return "plays in \(name(ofRoom: room)) already"
     }
     let said = "\(name(ofRoom: room)) joins \(name(ofGroup: id))"
-    carryOut([move], takes: takes)
+    carryOut(moves, takes: takes)
     return said
   }
 
@@ -66,7 +68,7 @@ extension HouseSession {
       throw .noSuch("\(name(ofRoom: room)) is not in this group")
     }
     noteUse(of: try group(id))
-    let said = rooms.map { "\(name(ofRoom: $0)) leaves" }.joined(separator: "\n")
+    let said = names(ofRooms: rooms).map { "\($0) leaves" }.joined(separator: "\n")
     carryOut(rooms.compactMap { plan.leave($0) })
     return said
   }
@@ -98,7 +100,7 @@ extension HouseSession {
       carryOut(leaving)
     }
     return rooms.isEmpty
-      ? "no room is in this group" : "in " + rooms.map(name(ofRoom:)).joined(separator: ", ")
+      ? "no room is in this group" : "in " + names(ofRooms: rooms).joined(separator: ", ")
   }
 
   private func isThere(_ room: String) -> Bool {
@@ -115,11 +117,18 @@ extension HouseSession {
     for room in rooms { try check(room: room) }
     _ = try change.commands(for: .all)
     var said: [String] = []
-    for room in rooms { said.append(try set(change, of: room)) }
-    return Done(room: rooms.first, said: said.joined(separator: "\n"))
+    let shown = stereo.shown(rooms)
+    for room in shown {
+      if let pair = stereo.pair(of: room) {
+        said.append(try set(change, of: pair))
+      } else {
+        said.append(try set(change, of: room))
+      }
+    }
+    return Done(room: shown.first, said: said.joined(separator: "\n"))
   }
 
-  private func set(_ change: RoomChange, of room: String) throws(Refusal) -> String {
+  func set(_ change: RoomChange, of room: String) throws(Refusal) -> String {
     if let ring = ring(in: room) { return try set(change, of: room, in: ring) }
     let said = try setNow(change, of: room)
     if change.volume != nil || change.muted != nil { alarms.debts[room] = nil }
@@ -140,14 +149,14 @@ extension HouseSession {
   /// Sets a room that plays nothing.
   private func set(_ change: RoomChange, ofFree room: String) throws(Refusal) -> String {
     var wanted = change
-    if change.volumeLimit != nil, let room = shown(room), room.isVolumeLimitFixed == true {
+    if change.volumeLimit != nil, let room = halfShown(room), room.isVolumeLimitFixed == true {
       throw .invalid(CommandRefusal.volumeLimitIsFixed(room.name).description)
     }
-    if change.sound?.usesFIR == true, let room = shown(room), room.sound?.hasFIR == false {
+    if change.sound?.usesFIR == true, let room = halfShown(room), room.sound?.hasFIR == false {
       throw .invalid(CommandRefusal.hasNoFIR(room.name).description)
     }
     if change.isStep, let step = change.volume {
-      guard let volume = shown(room)?.volume else {
+      guard let volume = halfShown(room)?.volume else {
         throw .unavailable(
           "how loud \(name(ofRoom: room)) is not known while nothing plays there; give a volume without + or -"
         )
@@ -161,7 +170,13 @@ extension HouseSession {
     return shown(room)?.settingsSentence ?? "\(name(ofRoom: room)): set"
   }
 
-  private func shown(_ room: String) -> HouseState.Room? {
-    makeState().rooms.first { $0.id == room }
+  /// As surfaces see it.
+  func shown(_ room: String) -> HouseState.Room? {
+    shownRooms.first { $0.id == stereo.shown([room]).first }
+  }
+
+  /// A room by itself, also if it is one of a stereo pair.
+  func halfShown(_ room: String) -> HouseState.Room? {
+    self.room(id: room, groups.mapValues(\.player.status), at: now)
   }
 }

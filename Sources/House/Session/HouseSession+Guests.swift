@@ -20,8 +20,18 @@ extension HouseSession {
     rooms[room, default: HouseRoom()].visit = visit
   }
 
+  /// Both rooms of a stereo pair show themselves, or the one that can.
   func identify(_ room: String) throws(Refusal) {
     try check(room: room)
+    let rooms = stereo.whole([room])
+    let results = rooms.map { room in
+      Result { () throws(Refusal) in try identifyOne(room) }
+    }
+    guard !results.contains(where: { (try? $0.get()) != nil }) else { return }
+    try results[0].get()
+  }
+
+  private func identifyOne(_ room: String) throws(Refusal) {
     guard rooms[room]?.sign == nil else { return }
     guard ring(in: room) == nil else {
       throw .unavailable("an alarm rings in \(name(ofRoom: room)), or is about to")

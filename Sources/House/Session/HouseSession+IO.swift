@@ -84,10 +84,10 @@ extension HouseSession {
     package var movesMusic: Bool {
       switch self {
       case .order(.change(_, let change)): change.roomIds != nil
-      case .order(.scene(.recall)): true
+      case .order(.scene(.recall)), .order(.stereo(.make)): true
       case .order(.set), .order(.identify), .order(.scene), .announce: false
       case .order(.addAlarm), .order(.changeAlarm), .order(.removeAlarm), .order(.endAlarm): false
-      case .order(.night), .order(.setUp): false
+      case .order(.night), .order(.setUp), .order(.stereo): false
       case .order, .play, .silence: true
       }
     }

@@ -78,6 +78,7 @@ extension HouseSession {
     case .night(let night): return try carryOut(night)
     case .scene(let order): return try carryOut(order)
     case .setUp(let order): return try carryOut(order)
+    case .stereo(let order): return try carryOut(order)
     }
   }
 

@@ -108,7 +108,7 @@ extension HouseSession {
         if !house.isResting { done.append("\(place): stopped") }
         _ = try? house.transport(.stop)
       } else {
-        done += rooms.map { "\(name(ofRoom: $0)) leaves \(place)" }
+        done += names(ofRooms: rooms).map { "\($0) leaves \(place)" }
         carryOut(rooms.compactMap { plan.leave($0) })
       }
     }

@@ -10,9 +10,22 @@ extension HouseSession {
       + plan.groups.flatMap(\.rooms).filter { !known.ids.contains($0) }
   }
 
-  /// As the household calls it, else as it calls itself.
+  /// As the household calls it, or the stereo pair that it is in, else as it calls itself.
   package func name(ofRoom room: String) -> String {
+    stereo.pair(of: room).map(name(of:)) ?? nameByItself(room)
+  }
+
+  /// As the household calls it, also while it is in a stereo pair.
+  func nameByItself(_ room: String) -> String {
     setUp.chosen.name(ofRoom: room) ?? ownName(ofRoom: room)
+  }
+
+  /// Those that surfaces see: each stereo pair once.
+  package var shownRoomIDs: [String] { stereo.shown(roomIDs) }
+
+  /// Each stereo pair once.
+  package func names(ofRooms rooms: [String]) -> [String] {
+    stereo.shown(rooms).map(name(ofRoom:))
   }
 
   func ownName(ofRoom room: String) -> String {
@@ -63,7 +76,7 @@ extension HouseSession {
 
   package func name(ofGroup id: String) -> String {
     guard let group = plan.group(id) else { return id }
-    return group.name ?? HousePlan.name(ofRooms: group.rooms.map(name(ofRoom:)))
+    return group.name ?? HousePlan.name(ofRooms: names(ofRooms: group.rooms))
   }
 
   func carryOut(_ moves: [HousePlan.Move], takes: Bool = false) {
@@ -128,7 +141,7 @@ extension HouseSession {
 
   func check(room: String) throws(Refusal) {
     if Self.isAddress(room), (try? RoomWish.address(room)) != nil { return }
-    guard roomIDs.contains(room) else {
+    guard roomIDs.contains(room) || stereo.pair(of: room) != nil else {
       throw .noSuch("there is no such room; it may have been renewed: look at the list of rooms")
     }
   }

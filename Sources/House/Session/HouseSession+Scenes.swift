@@ -24,10 +24,7 @@ extension HouseSession {
     guard members.count <= Scene.roomLimit else {
       throw .unavailable("a scene has \(Scene.roomLimit) rooms at most")
     }
-    let shown = makeState().rooms
-    let rooms = members.map { id in
-      Scene.Room(id: id, volume: shown.first { $0.id == id }?.volume)
-    }
+    let rooms = members.map { id in Scene.Room(id: id, volume: halfShown(id)?.volume) }
     let scene = try scenes.save(rooms, as: name)
     return Done(scene: scene.id, said: text(of: scene))
   }
@@ -35,7 +32,11 @@ extension HouseSession {
   /// Rooms that nobody knows any more are left out; those that are away join when they are back.
   private func recall(_ scene: Scene, in id: String?) throws(Refusal) -> Done {
     let known = Set(roomIDs)
-    let rooms = scene.rooms.filter { known.contains($0.id) || Self.isAddress($0.id) }
+    let found = scene.rooms.filter { known.contains($0.id) || Self.isAddress($0.id) }
+    let volumes = shown(Scene(id: scene.id, name: scene.name, rooms: found)).rooms
+    let rooms = volumes.flatMap { room in
+      stereo.whole([room.id]).map { Scene.Room(id: $0, volume: room.volume) }
+    }
     guard !rooms.isEmpty else {
       throw .unavailable("none of the rooms of \(scene.name) is known any more")
     }
@@ -66,7 +67,7 @@ extension HouseSession {
   }
 
   private func text(of scene: Scene) -> String {
-    let rooms = scene.rooms.map { room in
+    let rooms = shown(scene).rooms.map { room in
       name(ofRoom: room.id) + (room.volume.map { " \(NumberText.short($0))" } ?? "")
     }
     return "\(scene.name): " + rooms.joined(separator: ", ")

@@ -23,8 +23,13 @@ extension HouseSession {
       done.said = "\(path) is out of the library; its files stay"
     case .nameRoom(let room, let name):
       try check(room: room)
+      if let pair = stereo.pair(of: room) {
+        let before = self.name(of: pair)
+        try rename(pair, to: name)
+        return Done(room: pair.id, said: "\(before) is called \(self.name(ofRoom: room)) now")
+      }
       let before = self.name(ofRoom: room)
-      if let name { try checkFree(name, for: room) }
+      if let name { try checkFree(name, for: [room]) }
       try chosen.name(room: room, name)
       done.room = room
       done.said = "\(before) is called \(name ?? ownName(ofRoom: room)) now"
@@ -55,9 +60,12 @@ extension HouseSession {
   }
 
   /// Two rooms of the same name could not be told apart.
-  private func checkFree(_ name: String, for room: String) throws(Refusal) {
+  func checkFree(_ name: String, for rooms: [String]) throws(Refusal) {
     let wanted = name.lowercased()
-    guard !roomIDs.contains(where: { $0 != room && self.name(ofRoom: $0).lowercased() == wanted })
+    guard
+      !roomIDs.contains(where: {
+        !rooms.contains($0) && self.name(ofRoom: $0).lowercased() == wanted
+      })
     else { throw .invalid("another room is called \(name)") }
   }
 }

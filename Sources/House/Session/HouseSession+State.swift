@@ -8,7 +8,7 @@ extension HouseSession {
   func makeState() -> HouseState {
     let now = now
     let statuses = groups.mapValues(\.player.status)
-    let rooms = roomIDs.map { room(id: $0, statuses, at: now) }
+    let rooms = shown(roomIDs.map { room(id: $0, statuses, at: now) })
     var server = HouseState.Server(
       id: configuration.id, name: configuration.name, version: configuration.version)
     server.diskProblem = disk.problem
@@ -23,9 +23,18 @@ extension HouseSession {
       },
       rooms: rooms.sorted { ($0.name, $0.id) < ($1.name, $1.id) }, inputs: shownInputs,
       alarms: shownAlarms, library: library)
-    state.scenes = scenes.scenes
+    state.scenes = scenes.scenes.map(shown)
     return state
   }
+
+  /// All rooms as surfaces see them.
+  var shownRooms: [HouseState.Room] {
+    let statuses = groups.mapValues(\.player.status)
+    return shown(roomIDs.map { room(id: $0, statuses, at: now) })
+  }
+
+  /// The names of its rooms as surfaces see them.
+  package var roomNames: [String] { shownRooms.map(\.name) }
 
   package func page(of id: String, offset: Int, limit: Int) throws(Refusal) -> QueuePage {
     let group = try group(id)
@@ -70,7 +79,7 @@ extension HouseSession {
     let sounds = status.presentationTime ?? now
     var state = HouseState.Group(
       id: plan.id, name: plan.name ?? HousePlan.name(ofRooms: members.map(\.name)),
-      isNamed: plan.name != nil, roomIds: plan.rooms,
+      isNamed: plan.name != nil, roomIds: stereo.shown(plan.rooms),
       state: isResting ? (place?.seconds ?? 0 > 0 ? .paused : .stopped) : .init(status.state),
       detail: Self.detail(of: members), item: item(place, group, status),
       positionS: place?.seconds ?? 0, positionAtMs: Self.milliseconds(sounds), rate: status.rate,
@@ -150,7 +159,8 @@ extension HouseSession {
 
   // MARK: - Rooms
 
-  private func room(
+  /// A room by itself, also if it is one of a stereo pair.
+  func room(
     id: String, _ statuses: [String: GroupStatus], at now: LocalTime
   ) -> HouseState.Room {
     let record = known.record(id)

@@ -23,6 +23,11 @@ package final class HouseSession {
   var night: HouseNight
   var scenes: SceneBook
   var setUp: HouseSetUp
+  var stereo: StereoBook
+  /// Rooms of pairs that were connected at the last look.
+  var speakersThere: Set<String> = []
+  /// How loud both rooms of each pair were then, by its identity.
+  var levels: [String: Level] = [:]
   var resumption = Resumption.none
   private var comeback: Comeback
   /// In the order in which they were asked for.
@@ -54,6 +59,7 @@ package final class HouseSession {
     night = HouseNight(hours: record.night)
     scenes = SceneBook(restoring: record.scenes, lastNumber: record.lastScene)
     setUp = HouseSetUp(chosen: record.setUp)
+    stereo = record.stereo
     plan = HousePlan(
       restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
     night.look(configuration.wall.zone, at: alarms.book.wall(now))
@@ -146,7 +152,10 @@ package final class HouseSession {
       takeBackFreed()
       lookAtNight()
     }
-    if desk.hasNews, desk.nextNews <= now { publish() }
+    if desk.hasNews, desk.nextNews <= now {
+      keepPairs()
+      publish()
+    }
     if disk.nextSave <= now { save(makeRecord()) }
     if resumption.isProven(at: now) { endResumption() }
   }

@@ -38,7 +38,7 @@ export function stepper(title, { min, max, format, send, hint, kind }) {
 
 export function roomSheet(id) {
 	const room = () => store.room(id)
-	const { name, isPaired, canUnpair, groupId, state } = room()
+	const { name, isPaired, canUnpair, groupId, state, stereo } = room()
 	const [group, current] = [store.group(groupId), currentGroup()]
 	const canSet = isPaired && !isOut(room())
 	sheet(name, (body, close) => {
@@ -53,12 +53,16 @@ export function roomSheet(id) {
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))
 		const line = (symbol, text, run, classes = "") => textButton(symbol, text, () => { close(); run(); }, `.line${classes}`)
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
+		const partners = store.allRooms().filter((other) => other.id !== id && other.isPaired && !other.stereo)
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
-		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, field("Channels", null, channels.element)])] : []), h("div.lines",
+		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, stereo ? "" : field("Channels", null, channels.element)])] : []), h("div.lines",
 			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),
 			canSet && mute,
 			canSet && !isGuest() && room().sound && line("tune", "Sound", () => roomSound(id)),
 			canSet && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`), ".line"),
+			!isGuest() && (stereo ? [textButton("right", "Swap left and right", () => act("POST", `/stereo/${id}/swap`), ".line"),
+				line("close", "Separate the stereo pair", () => act("DELETE", `/stereo/${id}`))]
+				: isPaired && partners.length > 0 && line("speaker", "Make a stereo pair", () => makeStereo(room(), partners))),
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
 			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),
 			canSet && group?.roomIds.length !== 1 && line("plus", "Play by itself", () => newGroup([id])),
@@ -77,9 +81,17 @@ export function roomSheet(id) {
 			channels.draw(now.channels)
 			setText(mute.lastChild, now.muted ? "Sound on" : "Mute")
 			mark(mute, "on", !!now.muted)
-			return setText(status, dotted(now.model, now.muted ? "muted" : "", isOut(now) ? cure(now) : stateText(now)))
+			return setText(status, dotted(now.stereo && `left: ${now.stereo.leftName}, right: ${now.stereo.rightName}`, now.model, now.muted ? "muted" : "", isOut(now) ? cure(now) : stateText(now)))
 		}
 	})
+}
+
+function makeStereo(left, others) {
+	sheet("A stereo pair with", (body, close) =>
+		body.append(h("p.dim", `${left.name} becomes the left speaker.`), ...others.map((right) => textButton("speaker", right.name, () => {
+			close()
+			ask("Name of the pair", { hint: `${left.name} + ${right.name}`, isEmptyFine: true }, (name) => request("POST", "/stereo", { leftId: left.id, rightId: right.id, name }))
+		}, ".line"))))
 }
 
 function moveTo(groups, room) {

@@ -104,7 +104,7 @@ function looseRow(room) {
 	const row = h("li.loose", h("span.dot"), text.box, use, more)
 	row.draw = (now, current) => {
 		room = now
-		text.tell(room.name, room.state === "free" && room.volume != null ? `volume ${whole(room.volume)}` : stateText(room))
+		text.tell(room.name, room.state === "free" && room.volume != null && !isTrouble(room) ? `volume ${whole(room.volume)}` : stateText(room))
 		const verb = { away: "", noDevice: "", notPaired: isGuest() ? "" : "Pair", taken: isGuest() ? "" : "Take over" }[room.state] ?? (current ? "Join" : "Play here")
 		use.hidden = !verb
 		setText(use, verb)

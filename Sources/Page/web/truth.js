@@ -9,7 +9,7 @@ export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.max(1, Math.round(u
 export const signed = (number, digits = 1) => `${number < 0 ? "−" : number > 0 ? "+" : ""}${Math.abs(number).toFixed(digits)}`
 /** True if the room is silent, whatever its group does. */
 export const isOut = (room) => ["away", "noDevice", "taken", "notPaired"].includes(room.state)
-export const isTrouble = (room) => isOut(room) || room.state === "buffering"
+export const isTrouble = (room) => isOut(room) || room.state === "buffering" || !!room.stereo?.missing
 /** True if a change of the group's volume can be heard. */
 export const isSettable = (group) => store.roomsOf(group ?? { roomIds: [] }).some((room) => room.isPaired && !isOut(room))
 
@@ -23,6 +23,7 @@ const other = (room) => room.reason?.holder ?? "Another sender"
 
 /** The state of a room in plain words; technical details are in its sheet. */
 export function stateText(room) {
+	if (room.stereo?.missing) return `${room.stereo.missing} speaker off`
 	switch (room.state) {
 		case "taken": return `${other(room)} plays here${room.reason?.code === "lent" ? " for a while" : ""}`
 		case "away":
@@ -33,6 +34,7 @@ export function stateText(room) {
 }
 
 export function cure(room) {
+	if (room.stereo?.missing) return `The ${room.stereo.missing} speaker of ${room.name} does not play. Until it does, the other one plays both channels.`
 	switch (room.state) {
 		case "taken": return `${other(room)} plays in ${room.name}. Take it over in Rooms, or wait: ${room.reason?.code === "lent" ? "it comes back by itself" : "it stays there until you do"}.`
 		case "away": return stateText(room) === outdated ? `${room.name} has another version of Tutti. Update the older one.`

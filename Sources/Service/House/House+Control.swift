@@ -25,7 +25,7 @@ extension House {
     switch call.request {
     case .status:
       var answer = view(of: try session.group(named: call.group))
-      answer.groups = groupLines
+      (answer.groups, answer.rooms) = (groupLines, session.roomNames)
       reply(.success(answer))
     case .groups: reply(.success(ControlAnswer(groups: groupLines)))
     case .alarms: reply(.success(ControlAnswer(alarms: alarmLines)))
@@ -136,7 +136,7 @@ extension House {
     _ = try request.effects.applied(to: Effects())
     var request = request
     request.rooms = try request.rooms.map { name throws(Refusal) in
-      let given = session.roomIDs.filter {
+      let given = session.shownRoomIDs.filter {
         session.name(ofRoom: $0).lowercased() == name.lowercased()
       }
       if given.count == 1 { return given[0] }

@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 10
+  private static let version = 11
 
   let database: Database
   /// The contents of the file.
@@ -44,6 +44,7 @@ package final class HouseStore {
       if version < 8 { try addScenes() }
       if version < 9 { try addSetUp() }
       if version < 10 { try addSounds() }
+      if version < 11 { try addStereo() }
     }
     saved = try load(tell)
   }
@@ -82,7 +83,7 @@ package final class HouseStore {
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
         """ + Self.alarmTables + Self.undoTables + Self.volumeTables + Self.sceneTables
-          + Self.setUpTables + Self.soundTable)
+          + Self.setUpTables + Self.soundTable + Self.stereoTable)
       try database.setVersion(Self.version)
     }
   }
@@ -181,6 +182,14 @@ package final class HouseStore {
   private func addSounds() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.soundTable)
+      try database.setVersion(10)
+    }
+  }
+
+  /// For a file of version 10, which knew no stereo pairs.
+  private func addStereo() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.stereoTable)
       try database.setVersion(Self.version)
     }
   }
@@ -230,6 +239,7 @@ package final class HouseStore {
     try loadScenes(into: &record)
     record.setUp = try loadSetUp(tell)
     try loadSounds(into: &record)
+    record.stereo = try loadStereo(tell)
     return record
   }
 
@@ -300,6 +310,7 @@ package final class HouseStore {
     try writeScenes(record, before: saved)
     try write(record.setUp, before: saved.setUp)
     try writeSounds(record, before: saved)
+    try write(record.stereo, before: saved.stereo)
   }
 
   private func write(

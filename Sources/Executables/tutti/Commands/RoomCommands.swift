@@ -27,12 +27,14 @@ struct JoinCommand: ParsableCommand {
       guard !rooms.isEmpty || !at.isEmpty else { throw Failure(.usage, "name a room") }
       let state = try common.state()
       let client = common.client(state)
-      // Fail early if no player runs, before searching for rooms.
-      _ = try client.ask(.status)
+      // Fail early if no player runs, before searching for rooms. A daemon knows its own by the names that they were given.
+      let known = Set((try client.ask(.status).rooms ?? []).map { $0.lowercased() })
+      let names = rooms.flatMap { RoomWish.names($0) }
       let found = try ReceiverSearch(state: state).records(
-        named: rooms.flatMap { RoomWish.names($0) })
+        named: names.filter { !known.contains($0.lowercased()) })
       let addresses = try at.map(RoomWish.address)
-      let ids = found.map(\.id) + addresses.map { RoomWish.text(host: $0, port: $1) }
+      let own = names.filter { known.contains($0.lowercased()) }
+      let ids = own + found.map(\.id) + addresses.map { RoomWish.text(host: $0, port: $1) }
       for order in orders(ids) {
         try common.show(try client.ask(.order(order), rooms: found))
       }
