@@ -22,7 +22,7 @@ func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     name: name, dependencies: dependencies, path: "Sources/Adapters/\(name)", swiftSettings: strict)
 }
 
-func shim(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
+func shim(_ name: String, _ pkgConfig: String?, apt package: String) -> Target {
   .systemLibrary(
     name: name, path: "Sources/CShims/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -39,8 +39,14 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
     swiftSettings: strict + unoptimized)
 }
 
-let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+/// A product of another package, which only the programs use: a package that depends on the library leaves it out by
+/// `traits: []`, and does not even fetch it.
+func programs(_ name: String, _ package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["Programs"]))
+}
+
+let arguments = programs("ArgumentParser", "swift-argument-parser")
+let logging = programs("Logging", "swift-log")
 
 let package = Package(
   name: "tutti",
@@ -50,6 +56,11 @@ let package = Package(
     .executable(name: "tutti", targets: ["tutti"]),
     .executable(name: "tutti-receiver", targets: ["tutti-receiver"]),
     .executable(name: "tutti-simulate", targets: ["tutti-simulate"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["Programs"]),
+    .trait(
+      name: "Programs", description: "The programs, beside the library"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -95,9 +106,8 @@ let package = Package(
     adapter(
       "WebServer",
       [
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
+        programs("NIOCore", "swift-nio"), programs("NIOPosix", "swift-nio"),
+        programs("NIOHTTP1", "swift-nio"),
       ]),
 
     // C made callable.
@@ -113,7 +123,8 @@ let package = Package(
     .target(
       name: "CFFmpeg", path: "Sources/CShims/CFFmpeg", cSettings: [.headerSearchPath("../Load")]),
     shim("CALSA", "alsa", apt: "libasound2-dev"),
-    shim("CAvahi", "avahi-client", apt: "libavahi-client-dev"),
+    // Its headers need no flags, and SwiftPM warns of those that pkg-config has for them.
+    shim("CAvahi", nil, apt: "libavahi-client-dev"),
     shim("COpus", "opus", apt: "libopus-dev"),
     shim("CFLAC", "flac", apt: "libflac-dev"),
     shim("CSQLite", "sqlite3", apt: "libsqlite3-dev"),

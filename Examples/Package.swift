@@ -4,7 +4,7 @@ import PackageDescription
 // A package of its own, as a program outside would be: it sees what is public, and nothing else.
 let package = Package(
   name: "tutti-examples",
-  dependencies: [.package(name: "tutti", path: "..")],
+  dependencies: [.package(name: "tutti", path: "..", traits: [])],
   targets: [
     .executableTarget(
       name: "chords", dependencies: [.product(name: "Tutti", package: "tutti")],
