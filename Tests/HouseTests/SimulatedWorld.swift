@@ -51,7 +51,7 @@ final class SimulatedWorld: HousePlayers {
 
   private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
   private(set) var session: HouseSession!
-  private(set) var receivers: [Receiver] = []
+  var receivers: [Receiver] = []
   var disk = Disk()
   /// Called before the session hears that time has passed.
   var passes: () -> Void = {}
@@ -293,7 +293,7 @@ final class SimulatedWorld: HousePlayers {
     return KnownRooms(records.sorted { $0.name < $1.name }, paired: Set(paired))
   }
 
-  private func index(_ receiver: String) -> Int? { receivers.firstIndex { $0.id == receiver } }
+  func index(_ receiver: String) -> Int? { receivers.firstIndex { $0.id == receiver } }
 
   func holds(_ room: SimulatedPlayer.Room, _ player: SimulatedPlayer) -> Bool {
     index(room.receiver).map { receivers[$0].holder == .ours(player.number) } ?? false
@@ -352,59 +352,6 @@ final class SimulatedWorld: HousePlayers {
       (shown.connection, shown.trouble) = (.connecting, nil)
     }
     return shown
-  }
-
-  /// Somebody else has set the limit.
-  func limit(_ index: Int, to limit: VolumeLimit) {
-    receivers[index].settings.volumeLimit = limit
-    receivers[index].settings.limitVolume()
-  }
-
-  /// Somebody else has set the channels.
-  func set(channels: RoomSettings.ChannelMap, of index: Int) {
-    receivers[index].settings.channelMap = channels
-  }
-
-  /// Receivers whose own user has fixed the limit take no other.
-  func refusal(of command: PlayerCommand, by player: SimulatedPlayer) -> CommandRefusal? {
-    guard case .volumeLimit(let selection, _) = command else { return nil }
-    let meant = player.rooms.filter { selection.contains($0.id) && holds($0, player) }
-    let fixed = meant.compactMap { index($0.receiver).map { receivers[$0] } }
-      .first { $0.settings.volumeLimit?.isFixed == true }
-    return fixed.map { .volumeLimitIsFixed($0.name) }
-  }
-
-  /// Carries out a command that is about rooms alone.
-  func set(_ command: PlayerCommand, of player: SimulatedPlayer) -> Bool {
-    let selection: RoomSelection
-    let change: (inout RoomSettings) -> Void
-    switch command {
-    case .volume(let rooms, let volume): (selection, change) = (rooms, { $0.volume = volume })
-    case .mute(let rooms, let isMuted): (selection, change) = (rooms, { $0.isMuted = isMuted })
-    case .volumeLimit(let rooms, let limit):
-      (selection, change) = (rooms, { $0.volumeLimit = VolumeLimit(limit) })
-    case .sound(let rooms, let sound):
-      selection = rooms
-      change = { settings in
-        guard var kept = settings.sound else { return }
-        sound.apply(to: &kept)
-        settings.sound = kept
-      }
-    case .volumeCap(let cap):
-      (selection, change) = (.all, { _ in })
-      player.volumeCap = cap
-    case .channelMap(let rooms, let map):
-      (selection, change) = (rooms, { $0.channelMap = map })
-    case .volumeBy, .delay: return true
-    default: return false
-    }
-    for room in player.rooms where selection.contains(room.id) && holds(room, player) {
-      guard let index = index(room.receiver) else { continue }
-      change(&receivers[index].settings)
-      receivers[index].settings.limitVolume()
-      receivers[index].settings.volume = min(receivers[index].settings.volume, player.volumeCap)
-    }
-    return true
   }
 
   func claim(_ room: RoomID, by player: SimulatedPlayer, takesOver: Bool) {

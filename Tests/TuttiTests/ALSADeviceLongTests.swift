@@ -3,10 +3,8 @@ import TestSupport
 import Testing
 
 /// The example that makes the rooms an ALSA device, heard on two virtual cards.
-/// A card that runs dry on a busy machine fails them, so they are long ones.
-@Suite(
-  .timeLimit(.minutes(2)), .enabled(if: ProcessInfo.processInfo.environment["TUTTI_LONG"] != nil))
-struct ALSADeviceTests {
+@Suite(.timeLimit(.minutes(2)))
+struct ALSADeviceLongTests {
   /// Two rooms, and an environment in which the device `tutti` plays in both.
   private struct Bed {
     let folder: TemporaryFolder
