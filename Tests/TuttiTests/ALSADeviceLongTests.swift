@@ -108,9 +108,13 @@ struct ALSADeviceLongTests {
     let said = player.lines.map { line in line.split(separator: " ").compactMap { Int64($0) } }
       .filter { $0.count == 2 && $0[1] > rate / 4 }
     #expect(said.count > 100, "\(player.lines.suffix(5))")
+    // Rooms fade out and in around it, so frames beside it are too quiet to be found.
+    let pause = zip(said, said.dropFirst()).first { $1[0] - $0[0] > 400_000_000 }
+    let paused = try #require(pause).0[1]
     let heard = try bed.heard()
     for (left, card) in zip(heard, bed.cards) {
       for told in stride(from: 0, to: said.count - 20, by: max(1, said.count / 24)) {
+        guard abs(said[told][1] - paused) > rate / 4 else { continue }
         let place = try bed.frame(of: card, at: said[told][0])
         let lag = noise.lag(in: left, at: place, from: Int(said[told][1]))
         #expect(

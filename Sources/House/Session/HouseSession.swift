@@ -32,7 +32,7 @@ package final class HouseSession {
   private var comeback: Comeback
   /// In the order in which they were asked for.
   var announcements: [Announcement] = []
-  /// By the names of inputs.
+  /// Keyed by the names of inputs.
   var inputStates: [String: InputState] = [:]
   var library = HouseState.LibraryFigures()
   /// Draws the orders of shuffled lists.
