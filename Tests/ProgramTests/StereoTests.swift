@@ -25,8 +25,9 @@ import Testing
     return try folder.write(header + recording.bytes, to: "left.wav")
   }
 
-  /// Returns how many tenths of a second of the card's sound were the tone, and whether both its channels were the same but
-  /// for their dither.
+  /// Returns how many tenths of a second of the card's sound were the tone, and of its last second, whether it was silent, and
+  /// whether both its channels were the same but for their dither. Rooms are told their channels when they join, and may
+  /// begin with both.
   private func heard(_ card: VirtualCard) throws -> (tones: Int, isSilent: Bool, isSame: Bool) {
     let samples = try card.heard(as: Int16.self)
     let left = stride(from: 0, to: samples.count - 1, by: 2).map { samples[$0] }
@@ -35,8 +36,8 @@ import Testing
     let tones = ToneRecording(rate: Self.rate, sounding: floats[...]).blocks().count {
       abs($0.amplitude - Tone.amplitude) < 0.02 && $0.rest < 1e-2
     }
-    let isSame = zip(left, right).allSatisfy { abs(Int($0) - Int($1)) <= 2 }
-    return (tones, samples.allSatisfy { $0 == 0 }, isSame)
+    let isSame = zip(left, right).suffix(Self.rate).allSatisfy { abs(Int($0) - Int($1)) <= 2 }
+    return (tones, samples.suffix(2 * Self.rate).allSatisfy { $0 == 0 }, isSame)
   }
 
   @Test func `each speaker of a pair is heard with its channel alone`() throws {

@@ -151,11 +151,13 @@ extension HouseSession {
 
   /// Each room of a pair plays its channel, or both while the other one cannot play, and both are as loud as each other.
   func keepPairs() {
-    for pair in stereo.pairs {
-      keepChannels(pair)
-      keepLevels(pair)
-    }
+    keepChannels()
+    for pair in stereo.pairs { keepLevels(pair) }
     for speaker in stereo.owed { pay(speaker) }
+  }
+
+  func keepChannels() {
+    for pair in stereo.pairs { keepChannels(pair) }
   }
 
   private func keepChannels(_ pair: StereoPair) {

@@ -152,9 +152,13 @@ package final class HouseSession {
       takeBackFreed()
       lookAtNight()
     }
-    if desk.hasNews, desk.nextNews <= now {
-      keepPairs()
-      publish()
+    if desk.hasNews {
+      // A room that has just come must not begin with the other channel.
+      keepChannels()
+      if desk.nextNews <= now {
+        keepPairs()
+        publish()
+      }
     }
     if disk.nextSave <= now { save(makeRecord()) }
     if resumption.isProven(at: now) { endResumption() }
