@@ -682,6 +682,18 @@ class Silent(PageTest):
         page.locator(".verbs").get_by_role("button", name="Play", exact=True).click()
         self.until(page, lambda: self.group(page)["state"] == "playing", "plays")
 
+    def test_a_room_that_comes_while_rooms_are_chosen_is_offered_last(self):
+        page = self.open("now", PHONE)
+        room = next(room for room in self.api(page, "GET", "/state")["rooms"] if room["name"] == "Bathroom")
+        self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "away", "isPresent": False})
+        page.get_by_role("button", name="Choose rooms", exact=True).click()
+        page.locator(".pick").get_by_text("Terrace", exact=True).click()
+        expect(page.get_by_role("checkbox", name="Bathroom")).to_have_count(0)
+        self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "free", "isPresent": True})
+        expect(page.locator(".pick").last).to_contain_text("Bathroom")
+        expect(page.get_by_role("checkbox", name="Terrace")).to_be_checked()
+        self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "away", "isPresent": False})
+        expect(page.get_by_role("checkbox", name="Bathroom")).to_have_count(0)
 
     def test_one_tap_on_the_first_view_plays_a_new_album(self):
         page = self.open("now", PHONE)

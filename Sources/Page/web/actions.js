@@ -146,7 +146,8 @@ const usualRooms = () => JSON.parse(remembered("rooms") ?? "[]")
 
 /** Asks for rooms, makes a group of them or adds them to `into`, and passes the group to `then`. Offers other groups' rooms only if `withOthers`. */
 export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
-	const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
+	const offered = () => store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
+	const rooms = offered()
 	if (!rooms.length) return go("rooms")
 	const use = async (roomIds) => {
 		const group = into ? (await patchGroup(into, { roomIds })) && store.group(into.id) : await newGroup(roomIds)
@@ -161,8 +162,19 @@ export function chooseRooms(then, { title = "Where should it play?", button = "P
 		const submit = h("button.primary", () => { close(); use(ticked()); }, button)
 		const usual = withOthers ? [] : usualRooms()
 		const look = () => (submit.disabled = !ticked().length)
-		body.append(...rooms.map((room) => pick(room, store.group(room.groupId)?.name, look, usual.includes(room.id))), submit)
-		look()
+		const rows = new Map()
+		body.append(submit)
+		// Rooms that come are added at the end: nothing moves under the finger.
+		return () => {
+			const now = new Map(offered().map((room) => [room.id, room]))
+			for (const [id, row] of rows) if (!now.has(id) && rows.delete(id)) row.remove()
+			for (const [id, room] of now) {
+				if (rows.has(id)) continue
+				rows.set(id, pick(room, store.group(room.groupId)?.name, look, usual.includes(id)))
+				submit.before(rows.get(id))
+			}
+			look()
+		}
 	})
 }
 
