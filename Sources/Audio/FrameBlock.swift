@@ -5,6 +5,8 @@ struct FrameBlock {
   let start: Int64
   /// One past the last stream frame that may be heard.
   private(set) var end: Int64
+  /// One past the last stream frame that may fade out behind a cut.
+  private(set) var tailEnd: Int64
   let generation: UInt32
   /// True if a ramped cut lies right behind its last frame.
   private(set) var endsRamped = false
@@ -17,6 +19,7 @@ struct FrameBlock {
     index = filled.index
     start = filled.streamFrame
     end = filled.streamFrame + Int64(filled.count)
+    tailEnd = end
     generation = filled.generation
   }
 
@@ -26,6 +29,7 @@ struct FrameBlock {
     if generation < cut.generation, cut.from <= end {
       endsRamped = cut.isRamped
       end = cut.from
+      tailEnd = min(tailEnd, cut.from + cut.crossFrames)
     }
   }
 
@@ -39,12 +43,16 @@ package struct FrameCut: Hashable, Sendable {
   package var generation: UInt32
   /// True if the old frames fade out before `from` and the new ones fade in behind it.
   package var isRamped: Bool
+  /// Over so many frames from `from` on the old frames fade out while the new ones fade in, if all of these old frames are
+  /// there: in the place of a ramp. 0 is no cross-fade.
+  package var crossFrames: Int64
 
   @_noLocks @_noAllocation
-  package init(from: Int64, generation: UInt32, isRamped: Bool) {
+  package init(from: Int64, generation: UInt32, isRamped: Bool, crossFrames: Int64 = 0) {
     self.from = from
     self.generation = generation
     self.isRamped = isRamped
+    self.crossFrames = crossFrames
   }
 }
 

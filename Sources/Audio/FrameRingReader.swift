@@ -126,6 +126,68 @@ extension FrameRingReader {
   }
 }
 
+// MARK: - Cross-fades
+
+extension FrameRingReader {
+  /// Returns the newest cut with a cross-fade between `first` and `end`, if all its old frames are there.
+  @_noLocks @_noAllocation
+  package func crossFade(from first: Int64, to end: Int64) -> FrameCut? {
+    for i in 0..<cutCount {
+      let cut = unsafe cuts[cutCount - 1 - i]
+      guard cut.crossFrames > 0, cut.from < end, cut.from + cut.crossFrames > first else {
+        continue
+      }
+      return isWhole(cut) ? cut : nil
+    }
+    return nil
+  }
+
+  /// True if a cut that may still matter has a cross-fade.
+  package var crossesCuts: Bool {
+    @_noLocks @_noAllocation get {
+      for i in 0..<cutCount where unsafe cuts[i].crossFrames > 0 { return true }
+      return false
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func isWhole(_ cut: FrameCut) -> Bool {
+    let end = cut.from + cut.crossFrames
+    var frame = cut.from
+    while frame < end {
+      let run = tail(of: cut, at: frame, limit: end)
+      guard case .some = run.place else { return false }
+      frame = run.end
+    }
+    return true
+  }
+
+  /// Returns the old frames that fade out behind a cut, from `streamFrame` on, up to `limit`: those that go on from what
+  /// was heard before it.
+  @_noLocks @_noAllocation
+  package func tail(of cut: FrameCut, at streamFrame: Int64, limit: Int64) -> FrameRun {
+    guard let last = holder(of: cut.from - 1), unsafe held[last].generation < cut.generation else {
+      return FrameRun(place: nil, end: limit)
+    }
+    let generation = unsafe held[last].generation
+    for i in 0..<heldCount {
+      let block = unsafe held[i]
+      guard block.generation == generation, block.start <= streamFrame,
+        streamFrame < block.tailEnd
+      else { continue }
+      let place = block.index * blockFrames + Int(streamFrame - block.start)
+      return FrameRun(place: place, end: min(limit, block.tailEnd))
+    }
+    return FrameRun(place: nil, end: limit)
+  }
+
+  /// Returns a sample of a frame in the ring's memory.
+  @_noLocks @_noAllocation
+  package func sample(at place: Int, _ channel: Int) -> Float {
+    unsafe samples[place * channelCount + channel]
+  }
+}
+
 // MARK: - Giving blocks back
 
 extension FrameRingReader {
@@ -143,7 +205,7 @@ extension FrameRingReader {
     let reach = streamFrame + Int64(blockCount * blockFrames)
     for i in 0..<heldCount {
       let block = unsafe held[i]
-      guard max(block.start, streamFrame) < block.end else { continue }
+      guard max(block.start, streamFrame) < block.tailEnd else { continue }
       if block.generation >= newest || block.start < reach { unsafe held[i].isKept = true }
     }
   }
@@ -153,7 +215,9 @@ extension FrameRingReader {
   package mutating func keepAll(ofGenerationsFrom generation: UInt32) {
     for i in 0..<heldCount {
       let block = unsafe held[i]
-      if block.generation >= generation, block.start < block.end { unsafe held[i].isKept = true }
+      if block.generation >= generation, block.start < block.tailEnd {
+        unsafe held[i].isKept = true
+      }
     }
   }
 

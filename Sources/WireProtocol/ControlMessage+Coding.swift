@@ -134,14 +134,15 @@ extension Flush {
     let from = try reader.mediaTime("from")
     let flags = try reader.uint8("flags")
     try reader.skip(3, "reserved")
-    self.init(from: from, generation: generation, isRamped: flags & 1 != 0)
+    self.init(
+      from: from, generation: generation, isRamped: flags & 1 != 0, isCrossed: flags & 2 != 0)
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
     writer.uint32(0)
     writer.uint32(generation)
     writer.mediaTime(from)
-    writer.uint8(isRamped ? 1 : 0)
+    writer.uint8((isRamped ? 1 : 0) | (isCrossed ? 2 : 0))
     writer.zeros(3)
   }
 }

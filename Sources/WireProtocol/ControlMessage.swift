@@ -262,11 +262,14 @@ package struct Flush: Hashable, Sendable {
   package var generation: UInt32
   /// True if the cut is faded: yes for seek and skip, no if the new audio continues the old without a seam.
   package var isRamped: Bool
+  /// True if the old audio fades out while the new one fades in, in the place of a ramp.
+  package var isCrossed: Bool
 
-  package init(from: MediaTime, generation: UInt32, isRamped: Bool) {
+  package init(from: MediaTime, generation: UInt32, isRamped: Bool, isCrossed: Bool = false) {
     self.from = from
     self.generation = generation
     self.isRamped = isRamped
+    self.isCrossed = isCrossed
   }
 }
 

@@ -119,7 +119,7 @@ import WireProtocol
       at: LocalTime(nanoseconds: 0))
     let kinds = playout.commandsForNewDevice().map { command -> String in
       switch command {
-      case .cut(_, let generation, _): "cut \(generation)"
+      case .cut(_, let generation, _, _): "cut \(generation)"
       case .anchor: "anchor"
       default: "other"
       }

@@ -36,7 +36,7 @@ import Testing
     case .anchor(let anchor): "anchor \(anchor.groupTime.nanoseconds / 1_000_000_000)"
     case .forgetSchedule: "forget"
     case .clock(let estimate, let isStep): "clock \(estimate.drift)\(isStep ? " step" : "")"
-    case .cut(_, let generation, _): "cut \(generation)"
+    case .cut(_, let generation, _, _): "cut \(generation)"
     case .end(let time): "end \(time.flicks)"
     case .gain(let gain): "gain \(gain)"
     case .delay(let delay): "delay \(delay.count)"

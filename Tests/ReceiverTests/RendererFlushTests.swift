@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Foundation
 import Receiver
 import Testing
 
@@ -56,6 +57,84 @@ import Testing
     #expect(room.heard(20_550).generation == 1)
     #expect(room.heard(20_650).generation == 2)
     #expect(room.largestGainStep(19_200..<26_400) < 1e-3)
+  }
+
+  /// Error of what a room plays around a cut, against an ideal cross-fade at the place in the stream that sounds, in dB of the
+  /// largest generation.
+  private func crossFadeError(_ room: TestRoom, at cut: Int64, from old: Double, to new: Double)
+    -> Double
+  {
+    var power = 0.0
+    for place in -300..<600 {
+      let device = Int(cut) + 9_600 + place
+      let (heard, samples) = (room.heard(device), room.samples(device..<device + 1))
+      #expect(abs(heard.position - Double(Int(cut) + place)) < 1)
+      let share = Double(fadeIn(at: Double(heard.position - Double(cut)) / 240))
+      let error = Double(samples[1]) - (old + (new - old) * share) / 10
+      power += error * error + (heard.gain - 1) * (heard.gain - 1)
+    }
+    return 10 * log10(power / 900 / (new * new / 100))
+  }
+
+  @Test(arguments: [Int64(11_000), 20_000])
+  func `a cross-faded flush mixes the old with the new for 5 ms`(cut: Int64) {
+    let room = playingRoom()
+    room.sendCut(from: cut, generation: 2, isCrossed: true)
+    room.feed(cut..<60_000, generation: 2)
+    room.run(toDevice: 36_000)
+    #expect(crossFadeError(room, at: cut, from: 1, to: 2) < -80)
+  }
+
+  @Test func `a cross-fade goes on from what was heard, though another was to follow it`() {
+    let room = playingRoom()
+    room.sendCut(from: 20_000, generation: 2, isCrossed: true)
+    room.feed(20_000..<60_000, generation: 2)
+    room.turn()
+    room.sendCut(from: 20_000, generation: 3, isCrossed: true)
+    room.feed(20_000..<60_000, generation: 3)
+    room.run(toDevice: 36_000)
+    #expect(crossFadeError(room, at: 20_000, from: 1, to: 3) < -80)
+  }
+
+  @Test func `cross-fades follow each other, and a seek behind them is a ramp`() {
+    let room = playingRoom()
+    for (index, cut) in [Int64(12_000), 13_000, 13_300].enumerated() {
+      room.sendCut(from: cut, generation: UInt32(index + 2), isCrossed: true)
+      room.feed(cut..<60_000, generation: UInt32(index + 2))
+      room.turn()
+    }
+    room.sendCut(from: 15_000, generation: 5)
+    room.feed(15_000..<60_000, generation: 5)
+    room.run(toDevice: 36_000)
+    #expect(crossFadeError(room, at: 12_000, from: 1, to: 2) < -80)
+    #expect(generations(room.heard(19_200..<31_200)) == [1, 2, 3, 4, 5])
+    #expect(room.heard(9_600 + 13_300).gain > 0.999)
+    #expect(room.heard(9_600 + 15_000).gain < 0.01)
+    #expect(room.largestGainStep(19_200..<31_200) < RendererTests.steepestFade)
+  }
+
+  @Test func `a cross-faded flush makes a ramp where the old frames have not come`() {
+    let room = TestRoom()
+    room.feed(0..<20_100)
+    room.sendAnchor(.playing, frame: 0, atDevice: 9600)
+    room.run(toDevice: 19_200)
+    room.sendCut(from: 20_000, generation: 2, isCrossed: true)
+    room.feed(20_000..<60_000, generation: 2)
+    room.run(toDevice: 36_000)
+    #expect(room.heard(29_601).gain < 0.01)
+    #expect(room.heard(29_300).gain == 1 && room.heard(29_900).gain == 1)
+    #expect(room.largestGainStep(19_200..<36_000) < RendererTests.steepestFade)
+  }
+
+  @Test func `a cross-faded flush in the past acts at once`() {
+    let room = playingRoom()
+    room.sendCut(from: 5000, generation: 2, isCrossed: true)
+    room.feed(9700..<60_000, generation: 2)
+    room.run(toDevice: 26_400)
+    let earliest = 19_200 + TestRoom.rewindMargin
+    #expect(room.heard(earliest - 1).generation == 1 && room.heard(earliest - 1).gain == 1)
+    #expect(generations(room.heard(earliest + 700..<26_400)) == [2])
+    #expect(room.largestGainStep(19_200..<26_400) < RendererTests.steepestFade)
   }
 
   @Test func `of two flushes in a row both hold`() {

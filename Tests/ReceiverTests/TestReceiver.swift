@@ -248,7 +248,7 @@ struct TestReceiver {
 
   var cuts: [(from: MediaTime, generation: UInt32)] {
     commands.compactMap {
-      if case .cut(let from, let generation, _) = $0 { (from, generation) } else { nil }
+      if case .cut(let from, let generation, _, _) = $0 { (from, generation) } else { nil }
     }
   }
 

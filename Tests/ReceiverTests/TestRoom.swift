@@ -82,13 +82,17 @@ final class TestRoom {
           rate: rate)))
   }
 
-  func sendCut(from frame: Int64, generation: UInt32, isRamped: Bool = true) {
+  func sendCut(
+    from frame: Int64, generation: UInt32, isRamped: Bool = true, isCrossed: Bool = false
+  ) {
     for i in backlog.indices where backlog[i].generation < generation {
       backlog[i].end = min(backlog[i].end, frame)
     }
     backlog.removeAll { $0.end <= $0.next }
     send(
-      .cut(from: Self.mediaTime(ofFrame: frame), generation: generation, isRamped: isRamped))
+      .cut(
+        from: Self.mediaTime(ofFrame: frame), generation: generation, isRamped: isRamped,
+        isCrossed: isCrossed))
   }
 
   /// Writes these frames to the ring as soon as there is space.

@@ -33,6 +33,25 @@ struct GroupSessionEffectsTests {
     #expect(group.flushes.count == 1)
   }
 
+  @Test func `where effects change while something sounds the rooms cross-fade`() {
+    var group = TestGroup.playing()
+    group.command(.effects(Self.fast))
+    #expect(group.flushes.map(\.isCrossed) == [true])
+    #expect(group.flushes.map(\.isRamped) == [true])
+  }
+
+  @Test func `a seek is no cross-fade, and neither is a change while time stands still`() {
+    var group = TestGroup.playing()
+    group.command(.seek(to: .seconds(7)))
+    #expect(group.flushes.map(\.isCrossed) == [false])
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    group.take()
+    group.command(.effects(Self.fast))
+    group.advance(by: .seconds(1))
+    #expect(group.flushes.map(\.isCrossed) == [false])
+  }
+
   @Test func `what is opened later has them too`() throws {
     var group = TestGroup.playing(["8000x1:8000", "8000x1:80000"])
     group.command(.effects(Self.fast))

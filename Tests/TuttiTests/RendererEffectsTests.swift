@@ -83,6 +83,44 @@ import Tutti
     return .seconds(Double(longest) / 48_000)
   }
 
+  /// The tone goes on as another one of known frequency, so that each sample of an ideal cross-fade is known.
+  @Test func `filters, pitch and rate take over in a cross-fade, and nothing else is heard`()
+    async throws
+  {
+    let ear = Ear()
+    let (renderer, synchronizer) = try await Self.renderer(in: ear.room)
+    let feeding = Task { try await Self.feedTone(renderer, to: .seconds(60)) }
+    let began = try await synchronizer.setRate(1)
+    await ear.listen(until: began + .seconds(1))
+    var changes: [(name: String, at: HostTime, before: Double, after: Double)] = []
+    changes.append(
+      ("filter", try await renderer.setFilters([.lowpass(frequency: 300)]), Self.tone, Self.tone))
+    await ear.listen(until: changes[0].at + .seconds(1))
+    changes.append(("no filter", try await renderer.setFilters([]), Self.tone, Self.tone))
+    await ear.listen(until: changes[1].at + .seconds(1))
+    changes.append(("pitch", try await renderer.setPitch(12), Self.tone, 2 * Self.tone))
+    await ear.listen(until: changes[2].at + .seconds(1))
+    changes.append(("no pitch", try await renderer.setPitch(0), 2 * Self.tone, Self.tone))
+    await ear.listen(until: changes[3].at + .seconds(1))
+    changes.append(("rate", try await synchronizer.setRate(1.5), Self.tone, Self.tone))
+    await ear.listen(until: changes[4].at + .seconds(1))
+    await renderer.close()
+    _ = await feeding.result
+
+    let frames = ear.frames
+    let heard = frames.map { Double($0.level) }
+    for change in changes {
+      let place = try #require(frames.firstIndex { $0.time >= change.at })
+      let fade = CrossFade(heard, near: place, from: change.before, to: change.after)
+      print(change.name, fade)
+      #expect(fade.silence < 3, "\(change.name): \(fade)")
+      // The parts from which stretched sound is made do not join in the tone's own phase.
+      let isStretched =
+        ![change.before, change.after].allSatisfy { $0 == Self.tone } || change.name == "rate"
+      #expect(fade.error < (isStretched ? -30 : -60), "\(change.name): \(fade)")
+    }
+  }
+
   @Test func `effects that are set before the start are heard from it on, and the length stays`()
     async throws
   {

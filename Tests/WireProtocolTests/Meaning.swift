@@ -167,6 +167,11 @@ enum Meaning: Hashable {
       .control(.flush(Flush(from: seconds(42), generation: 3, isRamped: true)))
     ),
     (
+      "control.flush.crossed",
+      .control(
+        .flush(Flush(from: seconds(42), generation: 3, isRamped: true, isCrossed: true)))
+    ),
+    (
       "control.flushed",
       .control(
         .flushed(

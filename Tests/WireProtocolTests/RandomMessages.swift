@@ -140,7 +140,7 @@ extension SplitMix64 {
   private mutating func flush() -> Flush {
     Flush(
       from: mediaTime(), generation: pick(ProtocolLimits.generation),
-      isRamped: Bool.random(using: &self))
+      isRamped: Bool.random(using: &self), isCrossed: Bool.random(using: &self))
   }
 
   private mutating func nowPlaying() -> NowPlaying {

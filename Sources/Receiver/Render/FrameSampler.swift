@@ -119,12 +119,14 @@ struct FrameSampler: ~Copyable {
     var index = 0
     var distance = Int32(fadeFrames)
     var endsRamped = false
+    let cross = reader.crossFade(from: first, to: first + Int64(count))
     while index < count {
       let run = reader.run(at: first + Int64(index), limit: first + Int64(count))
       let length = Int(run.end - first) - index
       if let place = run.place {
         unsafe reader.copy(from: place, count: length, into: window + index * channelCount)
-        if run.startsRamped || endsRamped { distance = 0 }
+        let isCrossed = cross.isCut(at: first + Int64(index))
+        if !isCrossed, run.startsRamped || endsRamped { distance = 0 }
       } else {
         for i in 0..<length * channelCount { unsafe window[index * channelCount + i] = 0 }
         distance = -1
@@ -136,6 +138,28 @@ struct FrameSampler: ~Copyable {
       index += length
     }
     if !isWhole { limitDistances(count: count) }
+    if let cross { mix(cross, from: first, count: count) }
+  }
+
+  /// Mixes the frames that fade out behind a cut with those in `window`, which begins with stream frame `first`.
+  @_noLocks @_noAllocation
+  private func mix(_ cut: FrameCut, from first: Int64, count: Int) {
+    var frame = max(cut.from, first)
+    let end = min(cut.from + cut.crossFrames, first + Int64(count))
+    while frame < end {
+      let run = reader.tail(of: cut, at: frame, limit: end)
+      guard let place = run.place else { return }
+      let index = Int(frame - first)
+      for i in 0..<Int(run.end - frame) {
+        let gain = fadeIn(at: Double(frame + Int64(i) - cut.from) / Double(cut.crossFrames))
+        for channel in 0..<channelCount {
+          let old = reader.sample(at: place + i, channel)
+          let sample = (index + i) * channelCount + channel
+          unsafe window[sample] = old + (window[sample] - old) * gain
+        }
+      }
+      frame = run.end
+    }
   }
 
   @_noLocks @_noAllocation
@@ -228,6 +252,15 @@ struct FrameSampler: ~Copyable {
     let before = unsafe Float(distances[start + frame])
     let after = unsafe Float(distances[start + frame + 1])
     return (before + (after - before) * Float(offset - Double(frame))) / Float(fadeFrames)
+  }
+}
+
+extension Optional where Wrapped == FrameCut {
+  /// True if it is a cut at this stream frame.
+  @_noLocks @_noAllocation
+  fileprivate func isCut(at frame: Int64) -> Bool {
+    guard let cut = self else { return false }
+    return cut.from == frame
   }
 }
 

@@ -10,8 +10,8 @@ package enum RenderCommand: Sendable {
   case forgetSchedule
   /// The newest clock estimate. `isStep` is true if it does not continue the one before.
   case clock(ClockEstimate, isStep: Bool)
-  /// Frames of older generations at and after `from` must not be heard.
-  case cut(from: MediaTime, generation: UInt32, isRamped: Bool)
+  /// Frames of older generations at and after `from` must not be heard; if `isCrossed`, but for those that fade out.
+  case cut(from: MediaTime, generation: UInt32, isRamped: Bool, isCrossed: Bool = false)
   /// The stream ends here, so that silence is no fault. A later cut at or before this time withdraws the end; a cut
   /// after it ends the silence.
   case end(at: MediaTime)

@@ -276,10 +276,11 @@ extension Renderer {
     case .clock(let estimate, let isStep):
       clips.adopt(estimate, isStep: isStep)
       return cursor.adopt(estimate, isStep: isStep)
-    case .cut(let from, let generation, let isRamped):
+    case .cut(let from, let generation, let isRamped, let isCrossed):
       return takeCut(
         FrameCut(
-          from: cursor.grid.firstFrame(from: from), generation: generation, isRamped: isRamped))
+          from: cursor.grid.firstFrame(from: from), generation: generation, isRamped: isRamped,
+          crossFrames: isCrossed ? cursor.fadeFrames : 0))
     case .end(let time):
       endFrame = cursor.grid.firstFrame(from: time)
       resumeFrame = .max
@@ -309,7 +310,8 @@ extension Renderer {
     awaitsAnchor = true
     newestGeneration = cut.generation
     if let oldest = cuts.append(cut) { sampler.reader.apply(oldest) }
-    return cursor.firstFrame(playing: cut.from &- cursor.fadeFrames)
+    // One more, because the first frame that is made again may lie behind a whole one.
+    return cursor.firstFrame(playing: cut.from &- cursor.fadeFrames &- 1)
   }
 
   /// Applies the waiting cuts, once the frame to render from is known: after a rewind, if there was one. If less
@@ -352,7 +354,9 @@ extension Renderer {
   private mutating func releaseFrames() {
     sampler.reader.beginRelease()
     if case .none = cursor.playhead { sampler.reader.keepAll(ofGenerationsFrom: 0) }
-    let margin = Int64(FrameSampler.margin(fadeFrames: Int(cursor.fadeFrames)))
+    var margin = Int64(FrameSampler.margin(fadeFrames: Int(cursor.fadeFrames)))
+    // A cross-fade needs all its old frames until it has been heard.
+    if sampler.reader.crossesCuts { margin += cursor.fadeFrames }
     let oldest = cursor.forgetHeard()
     for i in 0..<cursor.neededFrameCount {
       if let frame = cursor.neededFrame(i, oldest: oldest) {

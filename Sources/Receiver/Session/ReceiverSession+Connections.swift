@@ -354,7 +354,10 @@ extension ReceiverSession {
     guard playout.flush(from: flush.from, generation: flush.generation) else { return }
     let generation = playout.renderGeneration(flush.generation)
     outputs.append(
-      .render(.cut(from: flush.from, generation: generation, isRamped: flush.isRamped)))
+      .render(
+        .cut(
+          from: flush.from, generation: generation, isRamped: flush.isRamped,
+          isCrossed: flush.isCrossed)))
     if playout.isAudible {
       if let answer = cuts.wait(for: flush, renderGeneration: generation, at: now) { told(answer) }
     } else {

@@ -84,7 +84,7 @@ extension GroupSession {
     makeAnew(
       .init(item: here.opened.item, position: from, start: time, isChosen: true), from: time,
       after: nil,
-      isRamped: true, at: now)
+      isRamped: true, isCrossed: true, at: now)
     return .renewed(from: from)
   }
 

@@ -155,7 +155,9 @@ extension GroupSession {
     case .replace:
       timeline.removeSegments(from: time)
       begin(next, continues: false)
-    case .cut: makeAnew(next, from: time, after: nil, isRamped: true, at: now)
+    case .cut:
+      makeAnew(
+        next, from: time, after: nil, isRamped: true, isCrossed: target.isChange, at: now)
     }
   }
 
@@ -172,16 +174,20 @@ extension GroupSession {
   /// nothing is known that follows.
   mutating func makeAnew(
     _ next: Production.Beginning?, from time: MediaTime, after predecessor: PlayItem?,
-    isRamped: Bool, isRecoding: Bool = false, at now: LocalTime
+    isRamped: Bool, isCrossed: Bool = false, isRecoding: Bool = false, at now: LocalTime
   ) {
     production.restart(from: time, after: predecessor)
     live.item = nil
     standstill.reserve.restart()
     holdIfDue(at: now)
-    let generation = timeline.cut(from: time, isRamped: isRamped)
+    // Where time stands still, nothing of the old audio has sounded that could fade out.
+    let isCrossed = isCrossed && timeline.isPlaying
+    let generation = timeline.cut(from: time, isRamped: isRamped, isCrossed: isCrossed)
     store.cut(from: time)
     keeper.cut(from: time, at: now)
-    tellAll(.flush(Flush(from: time, generation: generation, isRamped: isRamped)), at: now)
+    let flush = Flush(
+      from: time, generation: generation, isRamped: isRamped, isCrossed: isCrossed)
+    tellAll(.flush(flush), at: now)
     announcer.cut(at: now)
     if let next {
       begin(next, continues: false, isRecoding: isRecoding)

@@ -220,7 +220,8 @@ package struct GroupSession {
     var messages = cuts.map { cut in
       let from = cut.generation == keeper.seam?.generation ? seam ?? cut.from : cut.from
       return ControlMessage.flush(
-        Flush(from: from, generation: cut.generation, isRamped: cut.isRamped))
+        Flush(
+          from: from, generation: cut.generation, isRamped: cut.isRamped, isCrossed: cut.isCrossed))
     }
     if let stream = live.stream { messages.append(.live(stream)) }
     messages += timeline.anchors(from: GroupTime(ofSender: now)).map { .anchor($0) }

@@ -33,6 +33,7 @@ struct PlaybackTimeline {
     let generation: UInt32
     let from: MediaTime
     let isRamped: Bool
+    var isCrossed = false
   }
 
   /// Cuts that are remembered for packets under way and for rooms that come back. All but a few lie behind the
@@ -65,6 +66,9 @@ struct PlaybackTimeline {
 
   /// Leaves out numbers of generations.
   mutating func skipGenerations(_ count: UInt32) { generation += count }
+
+  /// True if time runs, according to the last decision.
+  var isPlaying: Bool { if case .playing = state { true } else { false } }
 
   func playhead(at time: GroupTime) -> MediaTime { anchors.playhead(at: time) ?? nextStart }
 
@@ -141,10 +145,11 @@ struct PlaybackTimeline {
   }
 
   /// Begins a generation: everything from `time` on is to be produced anew. Returns its number.
-  mutating func cut(from time: MediaTime, isRamped: Bool) -> UInt32 {
+  mutating func cut(from time: MediaTime, isRamped: Bool, isCrossed: Bool = false) -> UInt32 {
     generation += 1
     cuts.removeAll { $0.from >= time }
-    cuts.append(Cut(generation: generation, from: time, isRamped: isRamped))
+    cuts.append(
+      Cut(generation: generation, from: time, isRamped: isRamped, isCrossed: isCrossed))
     if cuts.count > Self.cutLimit { cuts.removeFirst() }
     segments.removeAll { $0.start >= time }
     end = nil
