@@ -83,7 +83,7 @@ extension HouseRun {
   private func drawJoin(_ group: HouseModel.Group) throws -> Drawn? {
     guard let room = rooms.randomElement(using: &random) else { return nil }
     let takes = Int.random(in: 0..<3, using: &random) == 0
-    world.mayTake = takes || world.session.rooms[room]?.visit != nil
+    world.mayTake = takes
     return try said(.join(group: group.id, room: room, takes: takes)) { [self] in
       guard takes || !isTaken(room) else { return false }
       model.use(group.id)
@@ -224,7 +224,10 @@ extension HouseRun {
     switch Int.random(in: 0..<7, using: &random) {
     case 0: return .now
     case 6: return .nowAndKeep
-    case 1: return group.music == .resting && current(group.id) != nil ? .next : .end
+    // Where it rests at an entry that is gone, the session decides what is next.
+    case 1:
+      let isListed = current(group.id).map(group.ids.contains) ?? false
+      return group.music == .resting && isListed ? .next : .end
     case 2: return .end
     case 3: return group.ids.randomElement(using: &random).map { .before($0) } ?? .end
     default: return .number(Int.random(in: 1...group.ids.count + 2, using: &random))

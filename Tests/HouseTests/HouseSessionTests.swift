@@ -33,6 +33,27 @@ import enum House.Refusal
     try #require(world.session.groups[group]).player.status.state
   }
 
+  @Test func `a room that was set by itself is not taken from a stranger who has come since`()
+    throws
+  {
+    try world.ask(.set(rooms: [bath], RoomChange(volume: 40)))
+    world.strangerTakes(1)
+    try world.ask(.createGroup(rooms: [bath], name: nil))
+    world.advance(by: .seconds(5))
+    #expect(world.receivers[1].holder == .stranger)
+    #expect(world.problems.isEmpty)
+  }
+
+  @Test func `a room that has shown itself is not taken from a stranger who has come since`() throws
+  {
+    _ = try world.ask(.createGroup(rooms: [bath], name: nil))
+    try world.ask(.identify(room: bath))
+    world.strangerTakes(1)
+    world.advance(by: .seconds(15))
+    #expect(world.receivers[1].holder == .stranger)
+    #expect(world.problems.isEmpty)
+  }
+
   @Test func `music waits while no room is there, and goes on with the first that returns`() throws
   {
     let id = try play(in: kitchen)

@@ -360,6 +360,7 @@ final class SimulatedWorld: HousePlayers {
     }
   }
 
+  /// A room takes all players of one process, and of the one before it, for the same sender.
   private func answer(_ id: RoomID, of player: SimulatedPlayer, takesOver: Bool) {
     guard let room = player.rooms.first(where: { $0.id == id }), !room.isLost,
       let index = index(room.receiver), receivers[index].isOn
@@ -369,9 +370,7 @@ final class SimulatedWorld: HousePlayers {
       return tell(.room(told, .notPaired(advice: "")), of: player)
     }
     let before = receivers[index].holder
-    guard before == .nobody || before == .ours(player.number) || isLeft(before) || takesOver else {
-      return
-    }
+    guard before != .stranger || takesOver else { return }
     if before == .stranger, !mayTake { problems.append("took \(receivers[index].name)") }
     receivers[index].holder = .ours(player.number)
     receivers[index].settings.volume = min(receivers[index].settings.volume, player.volumeCap)
@@ -379,12 +378,6 @@ final class SimulatedWorld: HousePlayers {
     if case .ours(let number) = before, number != player.number {
       players.first { $0.number == number }?.lose(room.receiver)
     }
-  }
-
-  /// True if an earlier process has it: a room takes this one for the same sender.
-  private func isLeft(_ holder: Receiver.Holder) -> Bool {
-    guard case .ours(let number) = holder else { return false }
-    return !players.contains { $0.number == number }
   }
 
   func release(_ receiver: String, by player: SimulatedPlayer) {

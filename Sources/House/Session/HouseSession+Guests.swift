@@ -92,7 +92,7 @@ extension HouseSession {
     guard let group = plan.group(ofRoom: room)?.id, groups[group]?.rooms[room] == nil else {
       return
     }
-    connect(room, in: group, takes: true)
+    connect(room, in: group, takes: false)
   }
 
   /// The household ends.

@@ -122,9 +122,8 @@ extension HouseSession {
     guard let group = groups[group], ring(in: room) == nil else { return }
     group.keep(room)
     letGo(room)
-    let visit = rooms[room]?.visit
-    visit?.leave(at: now)
-    let takes = takes || visit != nil
+    // A room changes between players of one sender without being taken.
+    rooms[room]?.visit?.leave(at: now)
     if let record = known.record(room) { return group.add(record, takes: takes) }
     guard let (host, port) = try? RoomWish.address(room), Self.isAddress(room) else { return }
     group.add(host: host, port: port, as: room, takes: takes)
