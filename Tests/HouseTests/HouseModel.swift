@@ -136,6 +136,7 @@ struct HouseModel: Equatable {
   }
 
   mutating func join(_ room: String, _ id: String) {
+    guard group(ofRoom: room)?.id != id else { return }
     move(room, to: id)
     forgetAbandoned()
   }

@@ -301,7 +301,11 @@ final class HouseRun {
       try fail("order of \(group.id): \(order ?? []), not \(group.order ?? [])")
     }
     let music = music(of: actual)
-    if music != group.music { try fail("\(group.id) is \(music), not \(group.music)") }
+    if music != group.music {
+      let status = actual.player.status
+      try fail(
+        "\(group.id) is \(music), not \(group.music): \(status.state), \(actual.absence)")
+    }
     if actual.player.status.repetition != group.repetition { try fail("repetition of \(group.id)") }
     if (actual.sleep.end != nil) != (group.sleep != nil) { try fail("sleep timer of \(group.id)") }
     guard music == .resting else {
@@ -335,7 +339,7 @@ final class HouseRun {
       }
       model.with(id) {
         ($0.music, $0.unheardSince) = (music, unheardSince)
-        $0.hasSounded = music != .resting && group.player.status.state != .starting
+        $0.hasSounded = (group.player.port as? SimulatedPlayer)?.hasSounded ?? false
       }
     }
   }

@@ -26,7 +26,7 @@ final class SimulatedPlayer: GroupPlayer {
   private(set) var streamVolumes: [(time: LocalTime, volume: UInt16)] = []
   private var commandCount: UInt64 = 0
   private var lastRoom = 0
-  private var hasSounded = false
+  private(set) var hasSounded = false
   var volumeCap: UInt16 = 1000
   /// Rooms of the clips that were offered.
   private var clips: [UInt32: (rooms: [RoomID], volume: UInt16?)] = [:]
