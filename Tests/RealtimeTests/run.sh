@@ -67,7 +67,7 @@ until grep -q ' playing' "$place/receiver.log"; do
 done
 for command in 'volume 30' 'volume --mute' 'volume --no-mute' 'volume --delay 20' 'volume --channels mono' \
   'sound check --band peak:300:-6:2 --bass 4 --loudness --crossfeed' 'sound check --fir' 'seek 1' \
-  pause 'volume 80' resume 'sound check --off' 'seek +3' 'sound check --on' pause resume; do
+  pause 'volume 80' resume 'effects --bass 6' 'effects --off' 'sound check --off' 'seek +3' 'sound check --on' pause resume; do
   # shellcheck disable=SC2086
   ask $command
   sleep 0.3
