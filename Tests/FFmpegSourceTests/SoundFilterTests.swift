@@ -181,7 +181,7 @@ import Testing
     var frames: [Float] = []
     for block in [loud, []] {
       #expect(graph.write(block))
-      while graph.read(appendingTo: &frames) == true {}
+      while try graph.read(appendingTo: &frames) == true {}
     }
     #expect(!frames.contains { !$0.isFinite })
     return frames.count / format.channelCount

@@ -7,6 +7,7 @@ final class FilterGraph {
   private let calls: CFFmpegFilterCalls
   private let library: FFmpegLibrary
   private let format: AudioFormat
+  private let path: String
   private var graph: UnsafeMutablePointer<AVFilterGraph>?
   private var input: UnsafeMutablePointer<AVFilterContext>?
   private var output: UnsafeMutablePointer<AVFilterContext>?
@@ -23,7 +24,7 @@ final class FilterGraph {
           + "install them with: apt install libavfilter\(cff_avfilter_major)")
     }
     self.calls = calls.pointee
-    self.format = format
+    (self.format, self.path) = (format, path)
     frame = library.calls.av_frame_alloc()
     graph = self.calls.avfilter_graph_alloc()
     graph?.pointee.nb_threads = 1
@@ -107,10 +108,11 @@ final class FilterGraph {
 
   /// Appends the frames that the chain has ready. Returns false if it needs more input, nil at its
   /// end.
-  func read(appendingTo frames: inout [Float]) -> Bool? {
-    guard let frame else { return nil }
-    let code = calls.av_buffersink_get_frame(output, frame)
-    guard code >= 0 else { return code == cff_again ? false : nil }
+  ///
+  /// - Throws: `MediaError.broken` if a filter fails.
+  func read(appendingTo frames: inout [Float]) throws(MediaError) -> Bool? {
+    guard let frame, let code = try nextFrame(frame) else { return nil }
+    guard code >= 0 else { return false }
     defer { library.calls.av_frame_unref(frame) }
     let count = Int(frame.pointee.nb_samples) * format.channelCount
     guard frame.pointee.format == AV_SAMPLE_FMT_FLT.rawValue, count > 0,
@@ -124,13 +126,27 @@ final class FilterGraph {
 
   /// Drops a block of frames that the chain has ready. Returns the number that a filter noted with it under this key;
   /// nil if it needs more input, and at its end.
-  func readNote(_ key: String) -> Double? {
+  ///
+  /// - Throws: `MediaError.broken` if a filter fails.
+  func readNote(_ key: String) throws(MediaError) -> Double? {
     guard let frame else { return nil }
-    while calls.av_buffersink_get_frame(output, frame) >= 0 {
+    while let code = try nextFrame(frame), code >= 0 {
       defer { library.calls.av_frame_unref(frame) }
       let entry = library.calls.av_dict_get(frame.pointee.metadata, key, nil, 0)
       if let text = entry?.pointee.value { return Double(String(cString: text)) ?? -.infinity }
     }
     return nil
+  }
+
+  /// Returns FFmpeg's code: negative if the chain needs more input. Nil at its end.
+  private func nextFrame(
+    _ frame: UnsafeMutablePointer<AVFrame>
+  ) throws(MediaError) -> Int32? {
+    let code = calls.av_buffersink_get_frame(output, frame)
+    if code == cff_eof { return nil }
+    guard code >= 0 || code == cff_again else {
+      throw .broken(path: path, reason: "a filter failed: \(library.reason(of: code))")
+    }
+    return code
   }
 }

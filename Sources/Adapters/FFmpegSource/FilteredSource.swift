@@ -82,7 +82,7 @@ package final class FilteredSource: MediaSource {
     ready.removeAll(keepingCapacity: true)
     readyStart = 0
     while ready.isEmpty {
-      switch graph.read(appendingTo: &ready) {
+      switch try graph.read(appendingTo: &ready) {
       case nil: return false
       case true?: drop()
       case false?:

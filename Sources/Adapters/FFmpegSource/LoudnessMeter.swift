@@ -49,7 +49,7 @@ package enum LoudnessMeter {
       guard graph.write(frames) else {
         throw .broken(path: path, reason: "its loudness cannot be measured")
       }
-      while let loudness = graph.readNote("lavfi.r128.M") {
+      while let loudness = try graph.readNote("lavfi.r128.M") {
         blockCount += 1
         if blockCount > incompleteBlocks { measured.blocks.add(loudness) }
       }
