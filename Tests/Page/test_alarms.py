@@ -318,6 +318,8 @@ class Ringing(AlarmTest):
                 page.wait_for_timeout(300)
                 test_page.Quality.judge(self, Axe().run(page), f"sheet {scheme} {size}")
                 page.keyboard.press("Escape")
+                # A sheet takes its entry out of the browser's history a moment after it has closed.
+                page.wait_for_function("!history.state?.isOpen")
                 page.goto(f"{self.server.address}#/rooms")
                 page.get_by_role("button", name="Announce").click()
                 test_page.Quality.judge(self, Axe().run(page), f"announcement {scheme} {size}")
