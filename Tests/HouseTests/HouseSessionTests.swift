@@ -54,6 +54,15 @@ import enum House.Refusal
     #expect(world.problems.isEmpty)
   }
 
+  @Test func `a room that is to show itself is not taken from a stranger who comes first`() throws {
+    let request = world.request(.order(.identify(room: bath)))
+    world.strangerTakes(1)
+    world.advance(by: .seconds(15))
+    _ = world.take(request)
+    #expect(world.receivers[1].holder == .stranger)
+    #expect(world.problems.isEmpty)
+  }
+
   @Test func `music waits while no room is there, and goes on with the first that returns`() throws
   {
     let id = try play(in: kitchen)

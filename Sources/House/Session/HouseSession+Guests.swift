@@ -47,7 +47,7 @@ extension HouseSession {
     let record = try present(room, "switch it on first")
     let player = try players.open(.sign)
     group?.remove(room)
-    _ = player.addRoom(record, takesOver: true)
+    _ = player.addRoom(record, takesOver: false)
     rooms[room, default: HouseRoom()].sign = RoomSign(player, at: now)
   }
 
