@@ -12,6 +12,7 @@ package struct HouseRecord: Hashable, Sendable {
     package var revision: UInt64 = 0
     package var queue = QueueRecord()
     package var undo: QueueUndo?
+    package var merge: MergeUndo?
     /// The order of the entries before they were shuffled; nil where they are not.
     package var unshuffled: [Int]?
     /// The identity of the next entry: none is used twice.

@@ -205,7 +205,7 @@ public struct Household: Hashable, Sendable {
     try await edit(.clear, in: group)
   }
 
-  /// Takes the last edit of the queue back, whoever made it.
+  /// Takes the last edit of the queue back, or parts groups that were merged, whoever did it.
   public func undo(_ group: String? = nil) async throws(TuttiError) {
     try await edit(.undo, in: group)
   }

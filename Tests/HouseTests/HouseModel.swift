@@ -20,6 +20,13 @@ struct HouseModel: Equatable {
     var order: [Int]?
   }
 
+  /// Rooms that came from another group, and can go back while the list stays as it is.
+  struct Merge: Equatable {
+    var other: String
+    var rooms: [String]
+    var plays: Bool
+  }
+
   /// The music that an input has interrupted that began by itself.
   struct Visit: Equatable {
     var entry: Int
@@ -35,7 +42,8 @@ struct HouseModel: Equatable {
     var lastRoom: String?
     var ids: [Int] = []
     var nextEntry = 0
-    var undo: Undo?
+    var undo: Undo? { didSet { merge = nil } }
+    var merge: Merge?
     /// The list before it was shuffled, with what was added since and without what was removed.
     var order: [Int]?
     /// As `order` before entries were added at a place that only the household knows.
@@ -147,8 +155,26 @@ struct HouseModel: Equatable {
   }
 
   mutating func merge(_ other: String, into id: String) {
-    for room in group(other)?.rooms ?? [] { move(room, to: id) }
+    let rooms = group(other)?.rooms ?? []
+    if !rooms.isEmpty {
+      let plays = group(other)?.music.isMeantToPlay ?? false
+      with(id) { $0.merge = Merge(other: other, rooms: rooms, plays: plays) }
+    }
+    for room in rooms { move(room, to: id) }
     forgetAbandoned()
+  }
+
+  func standingMerge(of id: String) -> Merge? {
+    guard let group = group(id), let merge = group.merge,
+      self.group(merge.other)?.rooms.isEmpty ?? false, Set(merge.rooms).isSubset(of: group.rooms)
+    else { return nil }
+    return merge
+  }
+
+  mutating func part(_ merge: Merge, from id: String) {
+    with(id) { $0.merge = nil }
+    setRooms(of: merge.other, to: merge.rooms)
+    if merge.plays { with(merge.other) { if !$0.ids.isEmpty { $0.music = .playing } } }
   }
 
   private mutating func move(_ room: String, to id: String) {
@@ -169,7 +195,10 @@ struct HouseModel: Equatable {
 
   private mutating func forgetAbandoned() {
     let abandoned = groups.filter(\.isAbandoned)
-    let useful = abandoned.filter { $0.lastRoom != nil && (!$0.ids.isEmpty || $0.undo != nil) }
+    let merged = Set(groups.compactMap { standingMerge(of: $0.id)?.other })
+    let useful = abandoned.filter {
+      merged.contains($0.id) || $0.lastRoom != nil && (!$0.ids.isEmpty || $0.undo != nil)
+    }
     for group in abandoned where !useful.suffix(8).contains(group) { delete(group.id) }
   }
 

@@ -189,6 +189,11 @@ extension HouseRun {
     let edit = edit(group)
     let id = group.id
     return try said(.edit(group: id, edit, expected: nil)) { [self] in
+      if case .undo = edit, let merge = model.standingMerge(of: id) {
+        model.use(id)
+        model.part(merge, from: id)
+        return true
+      }
       if case .shuffle = edit { willShuffle(id) }
       // Without a current entry, the player decides where the next one stands.
       if edit.isForNext, current(id) == nil { willShuffle(id) }

@@ -33,6 +33,10 @@ import enum House.Refusal
     try #require(world.session.groups[group]).player.status.state
   }
 
+  private func shown(_ group: String) throws -> HouseState.Group {
+    try #require(world.session.state(at: world.now).groups.first { $0.id == group })
+  }
+
   @Test func `a room that was set by itself is not taken from a stranger who has come since`()
     throws
   {
@@ -178,6 +182,43 @@ import enum House.Refusal
     #expect(try world.ask(.createGroup(rooms: [bath], name: nil)).group?.id == other)
     #expect(world.session.plan.groups.map(\.rooms) == [[kitchen], [bath]])
     #expect(world.session.groups[other]?.items.map(\.location) == ["/music/a.flac"])
+  }
+
+  @Test(arguments: [false, true])
+  func `an undo parts groups that were merged, and each plays on`(restarts: Bool) throws {
+    let id = try play(in: kitchen)
+    let other = try play(in: bath)
+    try world.ask(.merge(group: id, other: other))
+    #expect(try shown(id).queue.canUndo == "merged Bath")
+    if restarts { try world.restart() }
+    #expect(try world.ask(.edit(group: id, .undo, expected: nil)).said == "undone: merged Bath")
+    world.advance(by: .seconds(2))
+    #expect(world.session.plan.groups.map(\.rooms) == [[kitchen], [bath]])
+    #expect(try state(id) == .playing && state(other) == .playing)
+    #expect(try shown(id).queue.canUndo == nil)
+    #expect(throws: Refusal.self) { try world.ask(.edit(group: id, .undo, expected: nil)) }
+  }
+
+  @Test func `a group that was empty and paused waits to be parted from another`() throws {
+    let id = try play(in: kitchen)
+    let other = try #require(try world.ask(.createGroup(rooms: [bath], name: nil)).group?.id)
+    try world.ask(.merge(group: id, other: other))
+    try world.ask(.edit(group: id, .undo, expected: nil))
+    #expect(world.session.plan.groups.map(\.rooms) == [[kitchen], [bath]])
+    #expect(try state(other) != .playing)
+  }
+
+  @Test func `an undo takes back what was done last`() throws {
+    let id = try play(in: kitchen)
+    let other = try play(in: bath)
+    try world.ask(.merge(group: id, other: other))
+    try world.ask(.edit(group: id, .clear, expected: nil))
+    #expect(try shown(id).queue.canUndo == "cleared 1 item")
+    try world.ask(.edit(group: id, .undo, expected: nil))
+    #expect(world.session.plan.group(id)?.rooms == [kitchen, bath])
+    try world.ask(.leave(group: id, rooms: [bath]))
+    try world.ask(.merge(group: id, other: other))
+    #expect(throws: Refusal.self) { try world.ask(.edit(group: id, .undo, expected: nil)) }
   }
 
   @Test func `what was not on the disk when the daemon was killed never was`() throws {

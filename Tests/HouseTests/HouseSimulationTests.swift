@@ -296,6 +296,9 @@ final class HouseRun {
     if actual.undo?.queue.ids != group.undo?.ids {
       try fail("undo of \(group.id): \(String(describing: actual.undo?.sentence))")
     }
+    if session.standingMerge(of: group.id)?.rooms != model.standingMerge(of: group.id)?.rooms {
+      try fail("merge into \(group.id): \(String(describing: actual.merge))")
+    }
     let order = actual.unshuffled?.filter(ids.contains)
     if order != group.order?.filter(ids.contains) {
       try fail("order of \(group.id): \(order ?? []), not \(group.order ?? [])")

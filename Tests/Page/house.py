@@ -62,7 +62,7 @@ class House:
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"], "awayFolders": ["more"]}
         self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "fixed": ["library", "name"], "settings": SETTINGS}
         self.fixed = {"music"}
-        self.points, self.marks, self.noise, self.waiting = {}, [], {}, {}
+        self.points, self.marks, self.noise, self.merges = {}, [], {}, {}
         self.alarms = alarms.Alarms(self)
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()
@@ -184,7 +184,7 @@ class House:
         entries = self.queues[key]
         index = next((i for i, e in enumerate(entries) if e["isCurrent"]), None)
         group["queue"] = {"revision": group.pop("queueRevision"), "count": len(entries), "index": index,
-                          "canUndo": self.undos[key][-1][0] if self.undos[key] else None,
+                          "canUndo": self.merges[key][0] if key in self.merges else self.undos[key][-1][0] if self.undos[key] else None,
                           "isShuffled": bool(entries) and self.orders[key] is not None}
         return group
 
@@ -340,7 +340,24 @@ class House:
             return [{"title": value.rsplit("/", 1)[-1] or value, "uri": value}]
         raise Refusal(422, "Only library items and http addresses can be added.")
 
+    def merge(self, other, key):
+        name, rooms = self.group(other)["name"], list(self.groups[other]["roomIds"])
+        self.settle(self.groups[other])
+        for room in rooms:
+            self.move(room, key)
+        self.room_states(key)
+        self.merges[key] = f"merged {name}", self.groups.pop(other), rooms
+
+    def part(self, key):
+        _, group, rooms = self.merges.pop(key)
+        self.groups[group["id"]] = group
+        for room in rooms:
+            self.move(room, group["id"])
+        self.room_states(group["id"])
+        return group
+
     def edit(self, key, what):
+        self.merges.pop(key, None)
         place = (self.groups[key]["item"] or {}).get("entryId")
         self.undos[key] = [(what, list(self.queues[key]), self.orders[key], place)] if what.startswith(UNDONE) else []
         self.groups[key]["queueRevision"] += 1

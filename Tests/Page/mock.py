@@ -56,11 +56,6 @@ def _(house, query, body):
 def _(house, query, body):
     old = {house.rooms[known(house.rooms, r, "room")]["groupId"] for r in body["roomIds"]} - {None}
     key = house.add_group(body["roomIds"], body.get("name"))
-    # A queue waits for the room that was the last to leave it.
-    waiting = next((house.waiting.pop(r) for r in body["roomIds"] if r in house.waiting), None)
-    if waiting:
-        group, house.queues[key] = waiting
-        house.groups[key].update(item=group["item"], positionS=group["positionS"], state="paused" if group["item"] else "stopped")
     house.announce([key, *old], body["roomIds"])
     return 201, house.group(key)
 
@@ -125,11 +120,7 @@ def _(house, query, body, key, verb):
         house.room_states(key)
     else:
         gone = [known(house.groups, body["groupId"], "group")]
-        house.settle(house.groups[gone[0]])
-        for room in list(house.groups[gone[0]]["roomIds"]):
-            house.move(room, key)
-        house.room_states(key)
-        house.waiting[room] = house.groups.pop(gone[0]), house.queues[gone[0]]
+        house.merge(gone[0], key)
     house.announce(touched, group["roomIds"], gone)
     return 200, house.group(key)
 
@@ -176,7 +167,11 @@ def _(house, query, body, key):
 
 @route("POST", "/groups/{key}/queue/undo")
 def _(house, query, body, key):
-    house.undo(key)
+    if key in house.merges:
+        parted = house.part(key)
+        house.announce([key, parted["id"]], parted["roomIds"])
+    else:
+        house.undo(key)
     return edited(house, key)
 
 

@@ -58,6 +58,8 @@ import Testing
     var record = HouseRecord()
     record.groups = [group, HouseRecord.Group(id: "g2", name: nil)]
     record.groups[1].lastRoom = "c"
+    record.groups[0].merge = MergeUndo(
+      sentence: "merged Bath", other: "g2", rooms: ["a"], wasPlaying: true)
     record.lastGroup = 2
     var room = HouseRecord.Room(id: "a", name: "Kitchen")
     (room.volume, room.muted, room.delayMs, room.channels) = (40.5, true, -3, "left")
@@ -157,6 +159,20 @@ import Testing
     #expect(try HouseStore(path: path).record == old)
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  @Test func `a file of version 11 gets room for merges`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute("DROP TABLE merges")
+    try database.setVersion(11)
+    var old = Self.record
+    old.groups[0].merge = nil
+    #expect(try HouseStore(path: path).record == old)
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
+    try database.execute("UPDATE merges SET record = '{'")
+    #expect(try HouseStore(path: path).record == old)
   }
 
   @Test(arguments: [

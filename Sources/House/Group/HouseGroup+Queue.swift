@@ -72,7 +72,7 @@ extension HouseGroup {
   /// The entries that were queued behind the current one follow these.
   private func playNow(_ entries: [Entry]) throws(Refusal) -> [Int] {
     try checkRooms()
-    let before = undo
+    let before = (undo, merge)
     undo = nil
     keepForUndo("added", count: entries.count)
     let current = place(player.status).flatMap { player.playlist.item($0.entry)?.id }
@@ -80,7 +80,7 @@ extension HouseGroup {
     do {
       added = try insert(entries, current.map { .after($0) } ?? .index(0))
     } catch {
-      undo = before
+      (undo, merge) = before
       throw error
     }
     if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
@@ -109,12 +109,12 @@ extension HouseGroup {
   }
 
   private func shuffleList() throws(Refusal) {
-    let (before, ids) = (undo, items.map(\.id))
+    let (before, ids) = ((undo, merge), items.map(\.id))
     keepForUndo("shuffled", movesPlace: false)
     do {
       try player.shuffleList()
     } catch {
-      undo = before
+      (undo, merge) = before
       throw error
     }
     if !ids.isEmpty { unshuffled = unshuffled ?? ids }
@@ -131,14 +131,14 @@ extension HouseGroup {
   }
 
   private func move(_ id: Int, to place: Order.Place) throws(Refusal) -> String {
-    let before = (undo: undo, ids: items.map(\.id))
+    let (before, ids) = ((undo, merge), items.map(\.id))
     keepForUndo("moved", count: 1, movesPlace: false)
     do {
       let said = try player.move(id, to: place, current: currentAtRest)
-      if items.map(\.id) == before.ids { undo = before.undo }
+      if items.map(\.id) == ids { (undo, merge) = before }
       return said
     } catch {
-      undo = before.undo
+      (undo, merge) = before
       throw error
     }
   }

@@ -7,7 +7,7 @@ extension HouseGroup {
     var record = HouseRecord.Group(id: id, name: plan.name)
     (record.rooms, record.lastRoom) = (plan.rooms, plan.lastRoom)
     record.queue = queueToStore
-    (record.undo, record.unshuffled) = (undo, unshuffled)
+    (record.undo, record.unshuffled, record.merge) = (undo, unshuffled, merge)
     record.nextEntry = player.playlist.nextID
     record.revision = queueRevision
     record.place = goal(status)
@@ -34,7 +34,7 @@ extension HouseGroup {
         restore(record, playing: place(status)?.entry)
       }
     }
-    (undo, unshuffled) = (record.undo, record.unshuffled)
+    (undo, unshuffled, merge) = (record.undo, record.unshuffled, record.merge)
     for entry in record.undo?.queue.entries ?? [] where player.details[entry.id] == nil {
       player.details[entry.id] = entry.details
     }

@@ -10,7 +10,12 @@ package final class HouseGroup {
   package let player: Player
   /// Grows with every edit of the list.
   package private(set) var queueRevision: UInt64
-  package internal(set) var undo: QueueUndo?
+  package internal(set) var undo: QueueUndo? {
+    // An undo takes back what was done last.
+    didSet { merge = nil }
+  }
+  /// The merge that brought rooms here last; nil once the list was edited.
+  package internal(set) var merge: MergeUndo?
   /// The order of the entries before they were shuffled; nil where they are not. Entries that were added since have their
   /// places in it, and some of those that were removed are still there.
   package internal(set) var unshuffled: [Int]?
@@ -49,7 +54,7 @@ package final class HouseGroup {
     queueRevision = record.revision
     restingPlace = record.place
     queue = (record.revision, record.queue)
-    (undo, unshuffled) = (record.undo, record.unshuffled)
+    (undo, unshuffled, merge) = (record.undo, record.unshuffled, record.merge)
     let entries = (record.undo?.queue.entries ?? []) + record.queue.entries
     player.details = Dictionary(
       entries.map { ($0.id, $0.details) }, uniquingKeysWith: { $1 })

@@ -33,15 +33,6 @@ extension HouseSession {
     close(id)
   }
 
-  func merge(_ other: String, into id: String) throws(Refusal) -> String {
-    _ = (try group(id), try group(other))
-    guard other != id else { throw .invalid("a group cannot be merged with itself") }
-    let said = "\(name(ofGroup: other)) joins \(name(ofGroup: id))"
-    noteUse(of: try group(id))
-    carryOut(plan.merge(other, into: id))
-    return said
-  }
-
   /// A room that another sender plays in is left alone, unless somebody `takes` it.
   @discardableResult
   func join(_ room: String, _ id: String, takes: Bool) throws(Refusal) -> String {

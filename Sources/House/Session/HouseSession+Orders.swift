@@ -64,6 +64,10 @@ extension HouseSession {
       if let expected, expected != group.queueRevision {
         throw .outdated(revision: group.queueRevision)
       }
+      if case .undo = edit, let merge = standingMerge(of: id) {
+        let said = try part(merge, from: id)
+        return Done(group: id, queue: .init(revision: group.queueRevision, added: []), said: said)
+      }
       let done = try group.edit(edit)
       return Done(
         group: id, queue: .init(revision: group.queueRevision, added: done.added), said: done.said)

@@ -94,10 +94,13 @@ extension HouseSession {
     if let to = move.to { connect(move.room, in: to, takes: takes) }
   }
 
-  /// A queue waits for the room that has left it last, also while the daemon is not there. Without either, it has no use.
+  /// A queue waits for the room that has left it last, also while the daemon is not there. Without either, it has no use,
+  /// unless an undo would part it from another again.
   func endAbandoned() {
     let abandoned = plan.groups.filter(\.isAbandoned)
+    let merged = Set(groups.keys.compactMap { standingMerge(of: $0)?.other })
     let queues = abandoned.filter { group in
+      if merged.contains(group.id) { return true }
       guard group.lastRoom != nil, let house = groups[group.id] else { return false }
       return !house.items.isEmpty || house.undo != nil
     }

@@ -90,7 +90,7 @@ extension HouseSession {
       queue: .init(
         revision: group.queueRevision, count: items.count,
         index: place.flatMap { place in items.firstIndex { $0.id == place.entry } },
-        canUndo: group.undo?.sentence))
+        canUndo: standingMerge(of: group.id)?.sentence ?? group.undo?.sentence))
     state.queue.isShuffled = group.unshuffled != nil && !items.isEmpty
     let buffered = members.compactMap(\.sync?.bufferedS).min()
     if !isResting, status.item != nil, let buffered {

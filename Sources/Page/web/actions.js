@@ -86,12 +86,8 @@ export async function shuffle(group = currentGroup()) {
 
 /** Brings another group's rooms into this one, which can be undone: its queue waits. */
 export async function merge(group, other) {
-	const { name, roomIds } = other
-	if (!(await order(group, "merge", { groupId: other.id }))) return
-	toast(`${name} plays with ${group.name}`, { undo: async () => {
-		const back = other.isNamed ? (await patchGroup(other, { roomIds })) && other : await newGroup(roomIds)
-		if (back && isRunning(other)) order(back, "play")
-	} })
+	const text = `${other.name} plays with ${group.name}`
+	if (await order(group, "merge", { groupId: other.id })) toast(text, { undo: () => undo(group) })
 }
 
 export const undo = async (group = currentGroup()) => (await order(group, "queue/undo")) && toast("Undone")

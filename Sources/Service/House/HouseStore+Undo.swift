@@ -20,7 +20,19 @@ extension HouseStore {
       WITHOUT ROWID;
     """
 
+  static let mergeTable = """
+    CREATE TABLE IF NOT EXISTS merges (
+      group_id TEXT PRIMARY KEY REFERENCES groups ON DELETE CASCADE, record TEXT NOT NULL)
+      WITHOUT ROWID;
+    """
+
   // MARK: - Reading
+
+  /// Nil also for what somebody else has written.
+  func merge(of group: SQLiteValue) throws(SQLiteError) -> MergeUndo? {
+    try database.prepare("SELECT record FROM merges WHERE group_id = ?")
+      .all([group]) { Self.read(MergeUndo.self, $0.text(0)) }.first ?? nil
+  }
 
   func unshuffled(of group: SQLiteValue) throws(SQLiteError) -> [Int]? {
     let statement = try database.prepare("SELECT ids FROM unshuffled WHERE group_id = ?")
@@ -70,6 +82,12 @@ extension HouseStore {
       try database.run("DELETE FROM unshuffled WHERE group_id = ?", id)
       if let order = group.unshuffled {
         try database.run("INSERT INTO unshuffled VALUES (?, ?)", id, .blob(Self.bytes(order)))
+      }
+    }
+    if group.merge != before?.merge {
+      try database.run("DELETE FROM merges WHERE group_id = ?", id)
+      if let merge = group.merge {
+        try database.run("INSERT INTO merges VALUES (?, ?)", id, Self.text(merge))
       }
     }
     // The rows say how it differs from the queue.

@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 11
+  private static let version = 12
 
   let database: Database
   /// The contents of the file.
@@ -45,6 +45,7 @@ package final class HouseStore {
       if version < 9 { try addSetUp() }
       if version < 10 { try addSounds() }
       if version < 11 { try addStereo() }
+      if version < 12 { try addMerges() }
     }
     saved = try load(tell)
   }
@@ -83,7 +84,7 @@ package final class HouseStore {
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
         """ + Self.alarmTables + Self.undoTables + Self.volumeTables + Self.sceneTables
-          + Self.setUpTables + Self.soundTable + Self.stereoTable)
+          + Self.setUpTables + Self.soundTable + Self.stereoTable + Self.mergeTable)
       try database.setVersion(Self.version)
     }
   }
@@ -190,6 +191,14 @@ package final class HouseStore {
   private func addStereo() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.stereoTable)
+      try database.setVersion(11)
+    }
+  }
+
+  /// For a file of version 11, whose merges of groups could not be undone.
+  private func addMerges() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.mergeTable)
       try database.setVersion(Self.version)
     }
   }
@@ -232,6 +241,7 @@ package final class HouseStore {
       record.groups[index].queue = queue
       record.groups[index].undo = try undo(of: id, queue)
       record.groups[index].unshuffled = try unshuffled(of: id)
+      record.groups[index].merge = try merge(of: id)
     }
     record.rooms = try loadRooms()
     try loadAlarms(into: &record, tell)

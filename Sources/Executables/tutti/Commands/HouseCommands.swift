@@ -6,10 +6,10 @@ import Service
 struct UndoCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
-    abstract: "Undoes the last edit of the list.",
+    abstract: "Undoes the last edit of the list, or a merge.",
     discussion: """
       It undoes remove, clear, move, shuffle, shuffle off, add --now,
-      and a tutti play that has replaced the list.
+      a tutti play that has replaced the list, and a merge of groups.
       A daemon does so after a restart, too.
       Once the list is edited again, the earlier edit cannot be undone.
 
