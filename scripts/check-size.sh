@@ -24,7 +24,7 @@ END
 }
 
 for name in tutti tutti-receiver; do
-	case $name in tutti) limit=25000000 package=7000000 ;; *) limit=15000000 package=4500000 ;; esac
+	case $name in tutti) limit=25000000 package=6500000 ;; *) limit=15000000 package=4000000 ;; esac
 	[ -x "$programs/$name" ] || {
 		echo "check-size: $programs/$name is not there; build it: make build" >&2
 		exit 69
