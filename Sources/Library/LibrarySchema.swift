@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 5
+  private static let version = 6
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -14,6 +14,9 @@ enum LibrarySchema {
       if found == 1 { try database.execute("ALTER TABLE playlist_entry ADD COLUMN reach TEXT") }
       if (1...3).contains(found) { try database.execute(browsing + keepsakes + readAgain) }
       if (1...4).contains(found) { try database.execute(loudness) }
+      if (1...5).contains(found) {
+        try database.execute("ALTER TABLE playlist ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
+      }
       try database.setVersion(version)
     }
     try check(database)
@@ -84,7 +87,7 @@ enum LibrarySchema {
       artwork TEXT);
     CREATE TABLE playlist (
       id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, folder INTEGER REFERENCES folder,
-      file TEXT, UNIQUE (folder, file));
+      file TEXT, revision INTEGER NOT NULL DEFAULT 0, UNIQUE (folder, file));
     CREATE TABLE playlist_entry (
       playlist INTEGER NOT NULL REFERENCES playlist ON DELETE CASCADE, position INTEGER NOT NULL,
       track INTEGER, folder TEXT, name TEXT, uri TEXT, title TEXT, artist TEXT, album TEXT,

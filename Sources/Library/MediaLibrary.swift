@@ -169,7 +169,7 @@ package final class MediaLibrary: LibraryControl {
       let entries = try StoredLists.entries(ofPlaylist: id, folders, database)
       return PlaylistContents(
         playlist: playlist,
-        entries: entries.enumerated().map { QueuePage.Entry($0.element, id: $0.offset + 1) },
+        entries: entries.map { QueuePage.Entry($0.entry, id: $0.position) },
         missing: try StoredLists.missing(ofPlaylist: id, database))
     }
   }
@@ -178,6 +178,14 @@ package final class MediaLibrary: LibraryControl {
     _ name: String, _ entries: [QueuePage.Entry]
   ) async throws(Refusal) -> StoredPlaylist {
     try await file.edit { try StoredLists.save(name, entries, $0) }
+  }
+
+  package func edit(
+    playlist id: String, _ edit: StoredPlaylist.Edit, expected: UInt64?
+  ) async throws(Refusal) -> StoredPlaylist {
+    try await file.edit {
+      try PlaylistEdits.carryOut(edit, of: id, expected: expected, $0)
+    }
   }
 
   package func removePlaylist(_ id: String) async throws(Refusal) {

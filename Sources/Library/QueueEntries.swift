@@ -103,6 +103,6 @@ enum QueueEntries {
     _ id: String, _ folders: LibraryFolders, _ database: Database
   ) throws -> [Order.NewEntry] {
     _ = try StoredLists.playlist(id, database)
-    return try StoredLists.entries(ofPlaylist: id, folders, database)
+    return try StoredLists.entries(ofPlaylist: id, folders, database).map(\.entry)
   }
 }

@@ -3,16 +3,6 @@ import SQLiteStore
 import Sender
 import Service
 
-extension QueuePage.Entry {
-  init(_ entry: Order.NewEntry, id: Int) {
-    self.init(
-      id: id, title: entry.title ?? LibraryPath.title(LibraryPath.name(entry.location)),
-      uri: entry.location, isCurrent: false)
-    (artist, album, durationS) = (entry.artist, entry.album, entry.durationS)
-    (artwork, trackId) = (entry.artwork, entry.trackId)
-  }
-}
-
 /// Files that a picture may be read from.
 enum PictureOrigins {
   /// A file that was changed since has another picture, or none: some are tried.

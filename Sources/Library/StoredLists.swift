@@ -16,13 +16,16 @@ extension Radio {
 
 extension StoredPlaylist {
   static let columns = """
-    SELECT id, name, (SELECT count(*) FROM playlist_entry WHERE playlist = playlist.id) FROM playlist
+    SELECT id, name, (SELECT count(*) FROM playlist_entry WHERE playlist = playlist.id), revision,
+      folder IS NOT NULL
+    FROM playlist
 
     """
 
   init(_ row: borrowing Row) {
     self.init(
       id: "p\(row.int64(0) ?? 0)", name: row.text(1) ?? "", trackCount: row.int(2) ?? 0)
+    (revision, isFile) = (UInt64(clamping: row.int64(3) ?? 0), row.bool(4))
   }
 }
 
@@ -77,13 +80,13 @@ enum StoredLists {
   /// Tracks that are gone are left out; other files than the library's have none of it anyway.
   static func entries(
     ofPlaylist id: String, _ folders: LibraryFolders, _ database: Database
-  ) throws -> [Order.NewEntry] {
+  ) throws -> [(position: Int, entry: Order.NewEntry)] {
     let number = LibraryNumber.parse(id, LibraryNumber.playlist)
     let named = try database.prepare(
       """
       SELECT uri, title, artist, album, duration, coalesce(track, (
           SELECT t.id FROM track t JOIN folder f ON f.id = t.folder
-          WHERE f.path = e.folder AND t.name = e.name)), reach
+          WHERE f.path = e.folder AND t.name = e.name)), reach, position
       FROM playlist_entry e WHERE playlist = ? ORDER BY position
       """
     ).all([SQLiteValue(number)]) { row in
@@ -93,12 +96,12 @@ enum StoredLists {
       entry.album = row.text(3)
       entry.durationS = row.double(4)
       entry.reach = SourceReach(kept: row.text(6))
-      return (entry, row.int64(5))
+      return (entry, row.int64(5), row.int(7) ?? 0)
     }
-    return try named.compactMap { entry, track in
-      if !entry.location.isEmpty { return entry }
+    return try named.compactMap { entry, track, position in
+      if !entry.location.isEmpty { return (position, entry) }
       return try FoundTrack.all(database, where: "t.id = ?", [SQLiteValue(track)]).first
-        .flatMap { $0.entry(in: folders) }
+        .flatMap { $0.entry(in: folders) }.map { (position, $0) }
     }
   }
 
@@ -125,7 +128,6 @@ enum StoredLists {
     }
   }
 
-  /// An item of the library is found again by its number; anything else must be an address.
   static func save(
     _ name: String, _ entries: [QueuePage.Entry], _ database: Database
   ) throws -> StoredPlaylist {
@@ -141,20 +143,7 @@ enum StoredLists {
     let number = try database.transaction { () throws(SQLiteError) in
       try database.run("INSERT INTO playlist (name) VALUES (?)", SQLiteValue(name))
       let number = database.lastInsertedID
-      let insert = try database.prepare(
-        """
-        INSERT INTO playlist_entry (playlist, position, track, uri, title, artist, album, duration,
-          reach) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-      for (place, entry) in entries.enumerated() {
-        let track = entry.trackId.flatMap { LibraryNumber.parse($0, LibraryNumber.track) }
-        let uri = isAddress(entry.uri) ? entry.uri : nil
-        guard track != nil || uri != nil else { continue }
-        try insert.run(
-          SQLiteValue(number), SQLiteValue(place), SQLiteValue(track), SQLiteValue(uri),
-          SQLiteValue(entry.title), SQLiteValue(entry.artist), SQLiteValue(entry.album),
-          SQLiteValue(entry.durationS), .text(entry.reach.rawValue))
-      }
+      try PlaylistEdits.insert(entries, at: 0, of: SQLiteValue(number), database)
       return number
     }
     return try playlist("p\(number)", database)

@@ -80,71 +80,64 @@ extension Client {
   }
 
   func renamePlaylist(_ name: String, to other: String) async throws {
-    let contents = try await contents(name)
+    let list = try await list(name)
     try await checkNew(name: other)
-    _ = try await household.library.savePlaylist(other, contents.entries)
-    try await household.library.removePlaylist(contents.playlist.id)
+    try await household.library.edit(playlist: list.id, .rename(other), expected: list.revision)
   }
 
-  /// A list that is changed is saved anew, and then takes the place of the one before.
-  private func replace(
+  /// Clients count from 0, without what is gone.
+  private func edit(
     _ name: String, makesNew: Bool = false,
-    _ change: (inout [QueuePage.Entry]) throws -> Void
+    _ edit: ([QueuePage.Entry]) throws -> StoredPlaylist.Edit
   ) async throws {
     try check(name: name)
     let lists = try await household.library.playlists()
-    let old = lists.first { $0.name == name }
-    guard old != nil || makesNew else { throw Ack.noExist("No such playlist") }
-    var entries: [QueuePage.Entry] = []
-    if let old { entries = try await household.library.playlist(old.id).entries }
-    try change(&entries)
-    _ = try await household.library.savePlaylist(name, entries)
-    if let old { try await household.library.removePlaylist(old.id) }
+    let known = lists.first { $0.name == name }
+    guard known != nil || makesNew else { throw Ack.noExist("No such playlist") }
+    let id =
+      if let known { known.id } else { try await household.library.savePlaylist(name, []).id }
+    let list = try await household.library.playlist(id)
+    try await household.library.edit(
+      playlist: list.playlist.id, try edit(list.entries), expected: list.playlist.revision)
   }
 
   /// `playlistadd NAME URI [POSITION]`.
   func playlistAdd(_ arguments: [String]) async throws {
-    let new = try await entries(of: arguments[1], isOne: false).map(Self.listed)
+    let new = try await entries(of: arguments[1], isOne: false).map { QueuePage.Entry($0) }
     let place = try arguments.dropFirst(2).first.map { text in try Argument.number(text) }
-    try await replace(arguments[0], makesNew: true) { entries in
+    try await edit(arguments[0], makesNew: true) { entries in
       let place = place ?? entries.count
       guard place <= entries.count else { throw Ack.badIndex }
-      entries.insert(contentsOf: new, at: place)
+      return .add(new, before: entries.dropFirst(place).first?.id)
     }
   }
 
   func searchAddToPlaylist(_ arguments: [String]) async throws {
     var rest = Array(arguments.dropFirst())
-    let new = try await found(&rest, isSearch: true).map(Self.listed)
-    try await replace(arguments[0], makesNew: true) { $0 += new }
-  }
-
-  private static func listed(_ entry: Order.NewEntry) -> QueuePage.Entry {
-    var listed = QueuePage.Entry(
-      id: 0, title: entry.title ?? entry.location, uri: entry.location, isCurrent: false)
-    (listed.artist, listed.album, listed.durationS) = (entry.artist, entry.album, entry.durationS)
-    (listed.trackId, listed.reach) = (entry.trackId, entry.reach)
-    return listed
+    let new = try await found(&rest, isSearch: true).map { QueuePage.Entry($0) }
+    try await edit(arguments[0], makesNew: true) { _ in .add(new, before: nil) }
   }
 
   func playlistDelete(_ name: String, _ text: String) async throws {
     let range = try Argument.range(text)
-    try await replace(name) { entries in
+    try await edit(name) { entries in
       guard range.lowerBound < entries.count else { throw Ack.badIndex }
-      entries.removeSubrange(range.lowerBound..<min(range.upperBound, entries.count))
+      return .remove(entries[range.lowerBound..<min(range.upperBound, entries.count)].map(\.id))
     }
   }
 
   /// `playlistmove NAME FROM TO`.
   func playlistMove(_ arguments: [String]) async throws {
     let (from, to) = (try Argument.number(arguments[1]), try Argument.number(arguments[2]))
-    try await replace(arguments[0]) { entries in
+    try await edit(arguments[0]) { entries in
       guard from < entries.count, to < entries.count else { throw Ack.badIndex }
-      entries.insert(entries.remove(at: from), at: to)
+      var rest = entries
+      let moved = rest.remove(at: from)
+      return .move(moved.id, before: rest.dropFirst(to).first?.id)
     }
   }
 
   func playlistClear(_ name: String) async throws {
-    try await replace(name, makesNew: true) { $0 = [] }
+    try await edit(name, makesNew: true) { _ in .clear }
   }
 }

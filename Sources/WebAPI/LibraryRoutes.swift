@@ -50,17 +50,6 @@ extension WebAPI {
       try await api.library.removeRadio(call["id"])
       return WebResponse(status: 204)
     },
-    Route("GET", "\(library)/playlists", .guest) { api, _ in
-      try json(["playlists": await api.library.playlists()])
-    },
-    Route("GET", "\(library)/playlists/{id}", .guest) { api, call in
-      try json(await api.library.playlist(call["id"]))
-    },
-    Route("DELETE", "\(library)/playlists/{id}", .household) { api, call in
-      try call.noFields()
-      try await api.library.removePlaylist(call["id"])
-      return WebResponse(status: 204)
-    },
     Route("POST", "\(library)/scan", .household) { api, call in
       try call.noFields()
       try await api.library.scan()

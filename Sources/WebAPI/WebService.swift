@@ -100,6 +100,9 @@ package struct NoLibrary: LibraryControl {
   package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(Refusal)
     -> StoredPlaylist
   { throw none }
+  package func edit(
+    playlist id: String, _ edit: StoredPlaylist.Edit, expected: UInt64?
+  ) throws(Refusal) -> StoredPlaylist { throw none }
   package func removePlaylist(_ id: String) throws(Refusal) { throw none }
   package func entries(of item: LibraryItem) throws(Refusal) -> [Order.NewEntry] {
     throw none

@@ -44,6 +44,7 @@ final class LibraryBed {
       DROP INDEX track_unmeasured; ALTER TABLE track DROP COLUMN measured;
       ALTER TABLE track DROP COLUMN loudness; ALTER TABLE track DROP COLUMN peak;
       """)
+    if version < 6 { try database.execute("ALTER TABLE playlist DROP COLUMN revision") }
     if version < 2 { try database.execute("ALTER TABLE playlist_entry DROP COLUMN reach") }
     try database.setVersion(version)
   }

@@ -69,6 +69,66 @@ import Testing
     #expect(entries.count == 2)
   }
 
+  @Test func `a saved playlist is edited, and what is gone keeps its place`() throws {
+    for number in 1...4 { try bed.write(TaggedFile("\(number)"), to: "a/\(number).flac") }
+    try bed.scan()
+    var entries: [QueuePage.Entry] = []
+    for number in 1...4 {
+      var entry = QueuePage.Entry(id: 0, title: "\(number)", uri: "", isCurrent: false)
+      entry.trackId = try #require(try bed.track("\(number)")).id
+      entries.append(entry)
+    }
+    let list = try StoredLists.save("Sunday", Array(entries.prefix(3)), bed.database)
+    #expect(list.revision == 0 && !list.isFile)
+    try bed.remove("a/2.flac")
+    try bed.scan()
+    func rows() throws -> [(position: Int, entry: Order.NewEntry)] {
+      try StoredLists.entries(ofPlaylist: list.id, bed.folders, bed.database)
+    }
+    func titles() throws -> String { try rows().compactMap(\.entry.title).joined() }
+    @discardableResult
+    func edit(_ edit: StoredPlaylist.Edit, expected: UInt64? = nil) throws -> StoredPlaylist {
+      try PlaylistEdits.carryOut(edit, of: list.id, expected: expected, bed.database)
+    }
+    #expect(try titles() == "13")
+    let radio = QueuePage.Entry(id: 0, title: "R", uri: "http://radio/", isCurrent: false)
+    try edit(.add([entries[3], radio], before: rows()[1].position))
+    #expect(try titles() == "14R3")
+    try edit(.move(rows()[0].position, before: nil))
+    #expect(try titles() == "4R31")
+    try edit(.move(rows()[3].position, before: rows()[1].position))
+    #expect(try titles() == "41R3")
+    let same = try rows()[2].position
+    try edit(.move(same, before: same))
+    #expect(try titles() == "41R3")
+    try edit(.remove([rows()[0].position, rows()[2].position]))
+    #expect(try titles() == "13")
+    let renamed = try edit(.rename("Monday"), expected: 5)
+    #expect(renamed.name == "Monday" && renamed.revision == 6 && renamed.trackCount == 3)
+    #expect(throws: Refusal.outdated(revision: 6)) { try edit(.clear, expected: 5) }
+    #expect(throws: Refusal.self) { try edit(.remove([99])) }
+    #expect(throws: Refusal.self) { try edit(.move(rows()[0].position, before: 99)) }
+    #expect(throws: Refusal.self) { try edit(.rename("")) }
+    let many = Array(repeating: radio, count: Playlist.limit)
+    #expect(throws: Refusal.self) { try edit(.add(many, before: nil)) }
+    #expect(try titles() == "13")
+    try bed.write(TaggedFile("2"), to: "a/2.flac")
+    try bed.scan()
+    #expect(try titles() == "213")
+    #expect(try edit(.clear).trackCount == 0)
+  }
+
+  @Test func `a playlist in a folder is not edited`() throws {
+    try bed.temporary.write(Array("http://radio/\n".utf8), to: "Music/list.m3u8")
+    try bed.scan()
+    let list = try #require(try StoredLists.playlists(bed.database).first)
+    #expect(list.isFile)
+    #expect(throws: Refusal.self) {
+      try PlaylistEdits.carryOut(.rename("x"), of: list.id, expected: nil, bed.database)
+    }
+    #expect(try StoredLists.playlists(bed.database).map(\.name) == ["list"])
+  }
+
   @Test func `a saved playlist finds its tracks where they are now, and no other files`() throws {
     try bed.write(TaggedFile("One", artist: "Nina"), to: "a/1.flac")
     try bed.scan()

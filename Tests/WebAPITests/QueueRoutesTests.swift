@@ -149,6 +149,41 @@ import WebTestSupport
     }
   }
 
+  @Test func `a playlist is made and edited`() async throws {
+    try await withHouse { client, _ in
+      let root = "/api/v1/library/playlists"
+      func send(
+        _ method: String, _ path: String, _ body: String? = nil, for revision: Int? = nil
+      ) async throws -> WebAnswer {
+        try await client.ask(
+          method, root + path, body, headers: revision.map { [("If-Match", "\"\($0)\"")] } ?? [])
+      }
+      func entries(_ id: String) async throws -> [Int] {
+        try await send("GET", "/\(id)").json(PlaylistContents.self).entries.map(\.id)
+      }
+      let made = try await send("POST", "", #"{"name":"Dinner"}"#)
+      #expect(made.status == 201)
+      let id = try made.json(StoredPlaylist.self).id
+      let two = #"{"items":[{"trackId":"t1"},{"uri":"http://radio/"}]}"#
+      let added = try await send("POST", "/\(id)/entries", two, for: 0)
+      #expect(try added.json(StoredPlaylist.self).trackCount == 2)
+      try expectProblem(await send("POST", "/\(id)/entries", two, for: 0), 412)
+      try expectProblem(
+        await send("POST", "/\(id)/entries", #"{"items":[{"inputId":"Turntable"}]}"#), 400)
+      try expectProblem(await send("POST", "/\(id)/entries", #"{"items":[]}"#), 400)
+      try await expectStatus(200, send("PATCH", "/\(id)/entries/1", #"{"before":0}"#))
+      #expect(try await entries(id) == [1, 0])
+      try await expectStatus(200, send("PATCH", "/\(id)/entries/1", #"{"before":null}"#))
+      try expectProblem(await send("PATCH", "/\(id)/entries/1", "{}"), 400)
+      try expectProblem(await send("PATCH", "/\(id)/entries/9", #"{"before":0}"#), 404)
+      try await expectStatus(200, send("DELETE", "/\(id)/entries/0"))
+      #expect(try await entries(id) == [1])
+      let renamed = try await send("PATCH", "/\(id)", #"{"name":"Supper"}"#)
+      #expect(try renamed.json(StoredPlaylist.self).name == "Supper")
+      try expectProblem(await send("PATCH", "/\(id)", #"{"name":""}"#), 400)
+    }
+  }
+
   @Test func `the library is changed`() async throws {
     try await withHouse { client, _ in
       let root = "/api/v1/library"

@@ -10,6 +10,7 @@ package actor FakeLibrary: LibraryControl {
   private var kept: [LibraryThing] = []
   private var plays = [PlayPage.Play(.track, id: "t1", title: "Sinnerman 1", atS: 1_700_000_000)]
   private var lists = [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
+  private var listed: [String: [QueuePage.Entry]] = [:]
 
   /// - Parameter folder: contains the files `picture.jpg` and `film.mp4`.
   package init(folder: String) { self.folder = folder }
@@ -156,15 +157,55 @@ package actor FakeLibrary: LibraryControl {
     guard let list = lists.first(where: { $0.id == id }) else {
       throw .noSuch("There is no playlist \(id).")
     }
-    return PlaylistContents(playlist: list, entries: [])
+    return PlaylistContents(playlist: list, entries: listed[id] ?? [])
   }
 
   package func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) throws(Refusal)
     -> StoredPlaylist
   {
-    lists.append(
-      StoredPlaylist(id: newID("p"), name: name, trackCount: entries.count))
-    return lists[lists.count - 1]
+    let list = StoredPlaylist(id: newID("p"), name: name, trackCount: entries.count)
+    lists.append(list)
+    listed[list.id] = Self.numbered(entries, from: 0)
+    return list
+  }
+
+  private static func numbered(_ entries: [QueuePage.Entry], from first: Int) -> [QueuePage.Entry] {
+    entries.enumerated().map { offset, entry in
+      var entry = entry
+      entry.id = first + offset
+      return entry
+    }
+  }
+
+  package func edit(
+    playlist id: String, _ edit: StoredPlaylist.Edit, expected: UInt64?
+  ) throws(Refusal) -> StoredPlaylist {
+    guard let place = lists.firstIndex(where: { $0.id == id }) else {
+      throw .noSuch("There is no playlist \(id).")
+    }
+    var entries = listed[id] ?? []
+    if let expected, expected != lists[place].revision {
+      throw .outdated(revision: lists[place].revision)
+    }
+    guard Set(edit.positions).isSubset(of: entries.map(\.id)) else {
+      throw .noSuch("There is no such entry.")
+    }
+    func index(_ next: Int?) -> Int { entries.firstIndex { $0.id == next } ?? entries.count }
+    switch edit {
+    case .rename(let name): lists[place].name = name
+    case .add(let new, let next):
+      let first = 1 + (entries.map(\.id).max() ?? -1)
+      entries.insert(contentsOf: Self.numbered(new, from: first), at: index(next))
+    case .remove(let ids): entries.removeAll { ids.contains($0.id) }
+    case .move(let id, let next):
+      let entry = entries.remove(at: index(id))
+      entries.insert(entry, at: index(next))
+    case .clear: entries = []
+    }
+    listed[id] = entries
+    lists[place].revision += 1
+    lists[place].trackCount = entries.count
+    return lists[place]
   }
 
   package func removePlaylist(_ id: String) throws(Refusal) {

@@ -15,6 +15,11 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs
   func playlist(_ id: String) async throws(Refusal) -> PlaylistContents
   func savePlaylist(_ name: String, _ entries: [QueuePage.Entry]) async throws(Refusal)
     -> StoredPlaylist
+  /// Edits a playlist that somebody has saved; one in the library's folders is a file, and stays as it is. With
+  /// `expected`, only that revision of it.
+  @discardableResult
+  func edit(playlist id: String, _ edit: StoredPlaylist.Edit, expected: UInt64?)
+    async throws(Refusal) -> StoredPlaylist
   func removePlaylist(_ id: String) async throws(Refusal)
   /// Returns the entries that an item stands for, in the order in which it plays.
   func entries(of item: LibraryItem) async throws(Refusal) -> [Order.NewEntry]

@@ -82,9 +82,33 @@ package struct StoredPlaylist: Codable, Hashable, Sendable {
   package var id: String
   package var name: String
   package var trackCount: Int
+  /// Grows with every edit.
+  package var revision: UInt64 = 0
+  /// True if it is a file in the library's folders, which is not edited here.
+  package var isFile = false
 
   package init(id: String, name: String, trackCount: Int) {
     (self.id, self.name, self.trackCount) = (id, name, trackCount)
+  }
+
+  /// Entries are those of `PlaylistContents`, by their ids.
+  package enum Edit: Hashable, Sendable {
+    case rename(String)
+    /// Nil is the end.
+    case add([QueuePage.Entry], before: Int?)
+    case remove([Int])
+    case move(Int, before: Int?)
+    case clear
+
+    /// The entries that it names.
+    package var positions: [Int] {
+      switch self {
+      case .rename, .clear: []
+      case .add(_, let next): [next].compactMap(\.self)
+      case .remove(let ids): ids
+      case .move(let id, let next): [id] + [next].compactMap(\.self)
+      }
+    }
   }
 }
 
