@@ -75,6 +75,9 @@ static const unsigned char now_js[] = {
 static const unsigned char overlay_js[] = {
 #embed "web/overlay.js"
 };
+static const unsigned char playlists_js[] = {
+#embed "web/playlists.js"
+};
 static const unsigned char plot_js[] = {
 #embed "web/plot.js"
 };
@@ -142,6 +145,7 @@ static const struct page_file files[] = {
     FILE_NAMED("manifest.webmanifest", MANIFEST, manifest_webmanifest),
     FILE_NAMED("now.js", JS, now_js),
     FILE_NAMED("overlay.js", JS, overlay_js),
+    FILE_NAMED("playlists.js", JS, playlists_js),
     FILE_NAMED("plot.js", JS, plot_js),
     FILE_NAMED("queue.js", JS, queue_js),
     FILE_NAMED("room.js", JS, room_js),

@@ -62,7 +62,7 @@ class House:
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"], "awayFolders": ["more"]}
         self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "fixed": ["library", "name"], "settings": SETTINGS}
         self.fixed = {"music"}
-        self.points, self.marks, self.noise, self.merges = {}, [], {}, {}
+        self.points, self.marks, self.noise, self.merges, self.edits = {}, [], {}, {}, {}
         self.alarms = alarms.Alarms(self)
         self._furnish(scene)
         threading.Thread(target=self._live, daemon=True).start()
@@ -316,6 +316,28 @@ class House:
         return {"id": self.next_id, "title": track["title"], "artist": track.get("artist"), "album": track.get("album"),
                 "durationS": track.get("durationS"), "artwork": track.get("artwork"), "trackId": track.get("id"),
                 "uri": track.get("uri", track["title"] + ".mp3"), "isCurrent": False, "problem": None, "track": track}
+
+    def entries(self, items):
+        return [self._entry(track) for item in items for track in self.resolve(item)]
+
+    def playlist(self, key):
+        name, entries = self.playlists[key]
+        return {"id": key, "name": name, "trackCount": len(entries), "revision": self.edits.get(key, 0), "isFile": key == "p2"}
+
+    def add_playlist(self, name, entries):
+        key = f"p{len(self.playlists) + 10}"
+        self.playlists[key] = (name, list(entries))
+        self.renew_library()
+        return key
+
+    def take_entry(self, key, identity):
+        entries = self.playlists[key][1]
+        return entries, entries.pop(next(index for index, each in enumerate(entries) if each["id"] == identity))
+
+    def edit_playlist(self, key):
+        self.edits[key] = self.edits.get(key, 0) + 1
+        self.renew_library()
+        return self.playlist(key)
 
     def resolve(self, item):
         (kind, value), *_ = item.items()

@@ -199,8 +199,7 @@ def _(house, query, body, key):
 
 @route("POST", "/groups/{key}/queue/save")
 def _(house, query, body, key):
-    identity = f"p{len(house.playlists) + 10}"
-    house.playlists[identity] = (body["name"], list(house.queues[key]))
+    identity = house.add_playlist(body["name"], house.queues[key])
     house.renew_library()
     return 201, {"id": identity, "name": body["name"], "trackCount": len(house.queues[key])}
 
@@ -552,7 +551,7 @@ def _(house, query, body, key):
 
 
 def listed(house):
-    return [{"id": k, "name": n, "trackCount": len(e)} for k, (n, e) in house.playlists.items()]
+    return [house.playlist(key) for key in house.playlists]
 
 
 @route("GET", "/library/playlists")
@@ -563,9 +562,39 @@ def _(house, query, body):
 @route("GET", "/library/playlists/{key}")
 def _(house, query, body, key):
     name, entries = house.playlists[known(house.playlists, key, "playlist")]
-    return 200, {"playlist": {"id": key, "name": name, "trackCount": len(entries)},
+    return 200, {"playlist": house.playlist(key),
                  "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries if not e.get("isGone")],
                  "missing": [e["title"] for e in entries if e.get("isGone")]}
+
+
+@route("POST", "/library/playlists")
+def _(house, query, body):
+    return 201, house.playlist(house.add_playlist(body["name"], house.entries(body.get("items", []))))
+
+
+@route("PATCH", "/library/playlists/{key}")
+def _(house, query, body, key):
+    house.playlists[key] = (body["name"], house.playlists[known(house.playlists, key, "playlist")][1])
+    return 200, house.edit_playlist(key)
+
+
+@route("POST", "/library/playlists/{key}/entries")
+def _(house, query, body, key):
+    house.playlists[known(house.playlists, key, "playlist")][1].extend(house.entries(body["items"]))
+    return 200, house.edit_playlist(key)
+
+
+@route("PATCH", "/library/playlists/{key}/entries/{entry}")
+def _(house, query, body, key, entry):
+    entries, moved = house.take_entry(known(house.playlists, key, "playlist"), int(entry))
+    entries.insert(next((index for index, each in enumerate(entries) if each["id"] == body["before"]), len(entries)), moved)
+    return 200, house.edit_playlist(key)
+
+
+@route("DELETE", "/library/playlists/{key}/entries/{entry}")
+def _(house, query, body, key, entry):
+    house.take_entry(known(house.playlists, key, "playlist"), int(entry))
+    return 200, house.edit_playlist(key)
 
 
 @route("DELETE", "/library/playlists/{key}")

@@ -12,7 +12,7 @@ from browser import LAPTOP, PHONE, TABLET
 
 VIEWS = {"now": "now", "queue": "queue", "library": "library", "rooms": "rooms", "alarms": "alarms", "sync": "sync"}
 MORE = {"albums": "library/albums", "album": "library/album/a12", "bare-album": "library/album/a40", "artist": "library/artist/r3", "tracks": "library/tracks",
-        "genres": "library/genres", "years": "library/years", "history": "library/history", "folders": "library/folders", "radio": "library/radio",
+        "genres": "library/genres", "years": "library/years", "history": "library/history", "folders": "library/folders", "radio": "library/radio", "playlists": "library/playlists", "playlist": "library/playlist/p1",
         "search": "library/search/amber"}
 LANDSCAPE = (844, 390)
 

@@ -469,6 +469,14 @@ class Queue(RealTest):
         expect(page.locator("#library .row").first).to_contain_text("Dinner")
         playlists = house.api("GET", "/library/playlists")["playlists"]
         self.assertEqual([playlist["trackCount"] for playlist in playlists], [self.now()["queue"]["count"]])
+        kept = lambda: [entry["title"] for entry in house.api("GET", f"/library/playlists/{playlists[0]['id']}")["entries"]]
+        first, second, *rest = kept()
+        page.get_by_role("link", name=re.compile("Dinner")).click()
+        page.locator("#library .handle").first.press("ArrowDown")
+        self.until(page, lambda: kept() == [second, first, *rest], "moved")
+        page.locator("#library .row").first.get_by_role("button", name=re.compile("^More for")).click()
+        page.get_by_role("button", name="Remove from this playlist").click()
+        self.until(page, lambda: kept() == [first, *rest], "removed")
         house.api("DELETE", f"/library/playlists/{playlists[0]['id']}")
 
 

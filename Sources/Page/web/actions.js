@@ -1,6 +1,7 @@
 // The actions of the page, for buttons in any view.
 
-import { act, newest, request, store } from "./api.js"
+import { isGuest } from "./access.js"
+import { act, get, newest, request, store } from "./api.js"
 import { clamp, h, icon, lines, remember, remembered } from "./dom.js"
 import { heartLine } from "./favourites.js"
 import { ask, menu, settled, sheet, toast, warn } from "./overlay.js"
@@ -127,8 +128,22 @@ export function playMenu(anchor, items, name, more = []) {
 		["right", "Play next", () => enqueue(items, "next", name)],
 		["plus", "Add to the end", () => enqueue(items, "end", name)],
 		heartLine(items, name),
+		!isGuest() && !items[0]?.inputId && ["save", "Add to a playlist", () => addToPlaylist(anchor, items, name)],
 		...more,
 	])
+}
+
+/** Asks for a playlist, or for the name of a new one, and puts items, or those that a function fetches, into it. */
+export async function addToPlaylist(anchor, wanted, name) {
+	const parts = [typeof wanted === "function" ? wanted() : wanted, get("/library/playlists")]
+	const [items, found] = await Promise.all(parts).catch((error) => [warn(error)])
+	// The menu that this was chosen from is about to take its entry out of the browser's history.
+	await settled()
+	if (!found) return
+	const done = (list) => toast(`${name} is in ${list.name}`)
+	const make = () => ask("New playlist", { hint: "Name" }, async (called) => done((await request("POST", "/library/playlists", { name: called, items })).data))
+	menu(anchor, "Add to a playlist", [["plus", "New playlist", make], ...found.playlists.filter((list) => !list.isFile).map((list) =>
+		["queue", list.name, async () => (await act("POST", `/library/playlists/${list.id}/entries`, { items })) && done(list)])])
 }
 
 /** One row of a list of rooms, with a check box. */

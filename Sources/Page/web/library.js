@@ -2,7 +2,8 @@
 
 import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, noLibrary, on, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
 import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
-import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, playlistRow, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
+import { newPlaylist, playlistPage, playlistRow } from "./playlists.js"
+import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
 
 const view = byId("library")
 const field = h("input", { type: "search", placeholder: "Search", called: "Search the library", autocomplete: "off", spellcheck: "false", enterkeyhint: "search" })
@@ -198,15 +199,10 @@ const pages = {
 	},
 	async playlists(_, read) {
 		const { playlists } = await read("/library/playlists")
-		return [playlists.length ? h("ol.tracks", playlists.map(playlistRow))
-			: empty("save", "No playlist yet", "Save the queue as a playlist, or put M3U files into the library's folders.")]
+		return playlists.length ? [!isGuest() && h("div.part", h("span"), textButton("plus", "New playlist", newPlaylist)), h("ol.tracks", playlists.map((list) => playlistRow(list)))]
+			: [empty("save", "No playlist yet", "Make one, save the queue as one, or put M3U files into the library's folders.", isGuest() ? undefined : { button: "New playlist", act: newPlaylist })]
 	},
-	async playlist(id, read) {
-		const { playlist, entries, missing } = await read(url`/library/playlists/${id}`)
-		const gone = playlist.trackCount - entries.length
-		return [pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]), h("ol.tracks", entries.map(looseTrack)),
-			missing.length > 0 && h("p.dim", `Not found any more: ${missing.join(", ")}${missing.length < gone ? " …" : "."}`)]
-	},
+	playlist: playlistPage,
 	/** All results of one kind. */
 	async found(path, read) {
 		const [kind, ...text] = path.split("/")
@@ -216,7 +212,7 @@ const pages = {
 		if (field.value.trim() !== text) field.value = text
 		const limit = only ? 1000 : 24
 		const found = await read(url`/library/search?q=${text}&limit=${limit}`)
-		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", looseTrack], ["radios", radioCard], ["playlists", playlistRow]]
+		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", (track) => looseTrack(track)], ["radios", radioCard], ["playlists", (list) => playlistRow(list)]]
 		const all = parts.filter(([name]) => found[name]?.length && (!only || name === only)).flatMap(([name, card]) => [
 			h("div.part", h("h2", name[0].toUpperCase() + name.slice(1)), !only && found[name].length === limit
 				? h("a.all", { href: url`#/library/found/${name}/${text}`, called: `All ${name}` }, "All", icon("right")) : h("span.dim", String(found[name].length))),

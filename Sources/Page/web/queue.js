@@ -1,7 +1,7 @@
 // The queue view. Entries can be moved by hand and by keys.
 
 import {
-	act, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, icon, iconButton, isGuest, isRunning, label, lines,
+	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, icon, iconButton, isGuest, isRunning, label, lines,
 	menu, on, position, request, setCover, setText, shuffle, span, store, tell, toast, undo,
 } from "./kit.js"
 import { reorder, swipe } from "./drag.js"
@@ -170,6 +170,7 @@ function entryMenu(anchor, entry) {
 		index > 0 && ["undo", "Move to the top", () => move(index, 0)],
 		index < entries.count - 1 && ["down", "Move to the end", () => move(index, entries.count - 1)],
 		entry.trackId && heartLine([{ trackId: entry.trackId }], entry.title),
+		entry.trackId && !isGuest() && ["save", "Add to a playlist", () => addToPlaylist(anchor, [{ trackId: entry.trackId }], entry.title)],
 		null, ["trash", "Remove", () => remove(entry), "danger"],
 	])
 }

@@ -137,11 +137,11 @@ const renameRadio = ({ name, uri }) => ["tune", "Rename", () => ask("Name of the
 	load()
 })]
 
-const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
+export const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
 
 export const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => play(items, name), ".primary"),
 	textButton(null, "Play next", () => enqueue(items, "next", name)), textButton("plus", "Add", () => enqueue(items, "end", name)),
-	keyOf(items) && heart(keyOf(items), name))
+	keyOf(items) && heart(keyOf(items), name), iconButton("more", `More for ${name}`, (event) => playMenu(event.currentTarget, items, name)))
 
 export const pageHead = (kind, title, byline, text, artwork, items) => h(`header.page-head${kind}`, cover(artwork, title, "", 1200),
 	h("div.page-text", h("h1", title), byline && h("p.byline", byline), h("p.dim", text)), verbs(items, title))
@@ -151,11 +151,8 @@ export const trackRow = (track, { tracks, index, ...more }) => row(track.title, 
 	start: () => play(tracks.slice(index).map((other) => ({ trackId: other.id })), track.title) })
 
 /** A track of a search or a playlist. A playlist's entry has its track's id, or an address. */
-export const looseTrack = (track) => row(track.title, [track.uri && !track.trackId ? { uri: track.uri } : { trackId: track.trackId ?? track.id }],
-	{ artwork: track.artwork ?? null, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo })
-
-export const playlistRow = ({ id, name, trackCount }) => row(name, [{ playlistId: id }], { symbol: "queue", below: count(trackCount, "track"), href: `#/library/playlist/${id}`,
-	more: forHousehold(null, drop(`/library/playlists/${id}`)) })
+export const looseTrack = (track, more) => row(track.title, [track.uri && !track.trackId ? { uri: track.uri } : { trackId: track.trackId ?? track.id }],
+	{ artwork: track.artwork ?? null, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo, more })
 
 export function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => play(items, title) }) {
 	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork, title), symbol && icon(symbol),

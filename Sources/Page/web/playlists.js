@@ -1,0 +1,96 @@
+// Playlists that the household has saved, and the page of one.
+
+import { reorder } from "./drag.js"
+import { ask, count, dotted, forHousehold, h, icon, isGuest, label, on, request, tell, toast } from "./kit.js"
+import { load } from "./library.js"
+import { drop, looseTrack, pageHead, row, scroller } from "./tiles.js"
+import { VirtualList } from "./virtual.js"
+
+const path = ({ id }) => `/library/playlists/${id}`
+
+export const newPlaylist = () => ask("New playlist", { hint: "Name" }, async (name) => {
+	await request("POST", "/library/playlists", { name })
+	load()
+})
+
+const renameLine = (list) => !list.isFile && ["tune", "Rename", () => ask("Name of the playlist", { value: list.name }, async (name) => {
+	await request("PATCH", path(list), { name })
+	load()
+})]
+
+export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], { symbol: "queue", below: count(list.trackCount, "track"), href: `#/library/playlist/${list.id}`,
+	more: forHousehold(null, renameLine(list), !list.isFile && drop(path(list))) })
+
+/** Sends an edit for the revision that is shown. */
+async function edit(list, method, entry, body) {
+	try {
+		await request(method, `${path(list)}/entries/${entry.id}`, body, { headers: { "If-Match": `"${list.revision}"` } })
+	} catch (error) {
+		toast(error.status === 412 ? "Someone else changed this playlist just now. Here it is; try again." : error.message, { isError: true })
+	}
+	await load()
+}
+
+/** The playlist that was opened last. Its rows stay when it is loaded again, so that keys and fingers keep their places. */
+let open = { id: "" }
+
+/** Its rows are moved by their handles, the arrow keys and their menus. */
+function rows(playlist, entries) {
+	if (open.id !== playlist.id) {
+		const list = new VirtualList(scroller, { create, update, need() {}, rowHeight: () => 60, kind: "tracks" })
+		list.element.list = list
+		reorder(list, move)
+		open = { id: playlist.id, list }
+	}
+	Object.assign(open, { playlist, entries }).list.count = entries.length
+	return open.list.element
+}
+
+function create() {
+	const handle = h("button.round.handle", icon("drag"))
+	const row = Object.assign(h("li.row", handle), { handle })
+	on(handle, "keydown", (event) => {
+		const way = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+		if (!way) return
+		event.preventDefault()
+		const from = Number(row.dataset.index)
+		move(from, from + way)
+		open.list.items.get(from + way)?.handle.focus()
+	})
+	return row
+}
+
+function update(row, index) {
+	const { playlist, entries } = open
+	const entry = row.entry = entries[index]
+	const lines = [
+		null, index > 0 && ["undo", "Move to the top", () => move(index, 0)],
+		index < entries.length - 1 && ["down", "Move to the end", () => move(index, entries.length - 1)],
+		["trash", "Remove from this playlist", () => edit(playlist, "DELETE", entry), "danger"],
+	]
+	label(row.handle, `Move ${entry.title}, place ${index + 1} of ${entries.length}`)
+	while (row.firstChild !== row.handle) row.firstChild.remove()
+	// The menu adds it to the queue, too: on a phone, the title needs the place of that button.
+	const [main, , more] = looseTrack(entry, lines).children
+	row.handle.before(main, more)
+}
+
+async function move(from, to) {
+	const { playlist, entries, list } = open
+	const entry = entries[from]
+	if (!entries[to] || from === to) return
+	entries.splice(to, 0, ...entries.splice(from, 1))
+	list.refresh()
+	tell(`${entry.title}, now place ${to + 1} of ${entries.length}`)
+	await edit(playlist, "PATCH", entry, { before: entries[to + 1]?.id ?? null })
+}
+
+export async function playlistPage(id, read) {
+	const { playlist, entries, missing } = await read(`/library/playlists/${encodeURIComponent(id)}`)
+	const gone = playlist.trackCount - entries.length
+	return [
+		pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]),
+		!playlist.trackCount && h("p.dim", "Nothing is in it yet. “Add to a playlist” is in the menu of each album and track."),
+		playlist.isFile || isGuest() ? h("ol.tracks", entries.map((entry) => looseTrack(entry))) : rows(playlist, entries),
+		missing.length > 0 && h("p.dim", `Not found any more: ${missing.join(", ")}${missing.length < gone ? " …" : "."}`)]
+}
