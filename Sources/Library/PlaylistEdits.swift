@@ -19,9 +19,9 @@ enum PlaylistEdits {
     }
     let number = SQLiteValue(LibraryNumber.parse(id, LibraryNumber.playlist))
     switch edit {
-    case .rename(let name) where name.isEmpty: throw Refusal.invalid("A playlist needs a name.")
+    case .rename(let name): try check(name)
     case .add(let entries, _) where playlist.trackCount + entries.count > Playlist.limit:
-      throw Refusal.invalid("A playlist has at most \(Playlist.limit) items.")
+      throw isFull
     default: break
     }
     for position in edit.positions {
@@ -38,6 +38,15 @@ enum PlaylistEdits {
     }
     return try StoredLists.playlist(id, database)
   }
+
+  static func check(_ name: String) throws(Refusal) {
+    let lengths = StoredPlaylist.nameLengths
+    guard lengths.contains(name.unicodeScalars.count) else {
+      throw .invalid("The name of a playlist has 1 to \(lengths.upperBound) characters.")
+    }
+  }
+
+  static var isFull: Refusal { .invalid("A playlist has at most \(Playlist.limit) items.") }
 
   private static func write(
     _ edit: StoredPlaylist.Edit, of number: SQLiteValue, _ database: Database

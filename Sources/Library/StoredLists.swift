@@ -131,10 +131,8 @@ enum StoredLists {
   static func save(
     _ name: String, _ entries: [QueuePage.Entry], _ database: Database
   ) throws -> StoredPlaylist {
-    guard !name.isEmpty, entries.count <= Playlist.limit else {
-      throw Refusal.invalid(
-        "A playlist needs a name, and has at most \(Playlist.limit) items.")
-    }
+    try PlaylistEdits.check(name)
+    guard entries.count <= Playlist.limit else { throw PlaylistEdits.isFull }
     let count = try database.prepare("SELECT count(*) FROM playlist WHERE folder IS NULL")
       .first { $0.int(0) ?? 0 }
     guard count ?? 0 < limit else {

@@ -50,10 +50,9 @@ extension Client {
 
   // MARK: - Changing
 
-  private static let nameLimit = 100
-
   private func check(name: String) throws {
-    guard (1...Self.nameLimit).contains(name.count), !name.contains("/"), name != ".", name != ".."
+    guard StoredPlaylist.nameLengths.contains(name.unicodeScalars.count), !name.contains("/"),
+      name != ".", name != ".."
     else { throw Ack.argument("Bad playlist name") }
   }
 

@@ -6,7 +6,6 @@ import WebServer
 extension WebAPI {
   private static let playlists = "\(library)/playlists"
   private static let playlist = "\(playlists)/{id}"
-  private static let nameLengths = 1...100
   private static let itemLimit = 1_000
 
   static let playlistRoutes: [Route] = [
@@ -15,7 +14,7 @@ extension WebAPI {
     },
     Route("POST", playlists, .household) { api, call in
       var fields = try call.fields()
-      let name = try fields.string("name", lengths: nameLengths)
+      let name = try fields.string("name", lengths: StoredPlaylist.nameLengths)
       let items = try fields.objects("items", count: 0...itemLimit)
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
@@ -27,7 +26,7 @@ extension WebAPI {
     },
     Route("PATCH", playlist, .household) { api, call in
       var fields = try call.fields()
-      let name = try fields.string("name", lengths: nameLengths)
+      let name = try fields.string("name", lengths: StoredPlaylist.nameLengths)
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
       return try await api.edit(call, .rename(name))

@@ -37,7 +37,7 @@ extension WebAPI {
     },
     Route("POST", "\(queue)/save", .household) { api, call in
       var fields = try call.fields()
-      let name = try fields.string("name", lengths: 1...100)
+      let name = try fields.string("name", lengths: StoredPlaylist.nameLengths)
       try fields.end()
       guard let name else { throw APIProblem.missing("name") }
       return try json(

@@ -64,6 +64,32 @@ import Testing
     #expect(try daemon.run("radio", "--remove", "1") == ["Jazz is removed"])
     #expect(try daemon.run("radio").count == 1)
     #expect(try daemon.run("playlists").count == 1)
+    for name in ["Jazz", "Blues"] {
+      _ = try daemon.run("radio", "--keep", "http://192.0.2.1/\(name)", "--name", name)
+      #expect(
+        try daemon.run("search", name, "--add", "1", "--into", "Sunday") == ["\(name) is in Sunday"]
+      )
+    }
+    #expect(try daemon.run("playlists") == ["1  Sunday, 2 items (playlist)"])
+    func contents() throws -> [String] { try daemon.run("playlists", "--show", "1") }
+    #expect(try contents() == ["1  Jazz (radio)", "2  Blues (radio)"])
+    #expect(
+      try daemon.run("playlists", "--show", "1", "--move", "2", "--to", "1")
+        == ["Sunday: Blues is number 1"])
+    #expect(try contents() == ["1  Blues (radio)", "2  Jazz (radio)"])
+    #expect(
+      try daemon.run("playlists", "--show", "1", "--drop", "2") == ["Sunday: Jazz is taken out"])
+    #expect(
+      try daemon.run("playlists", "--rename", "1", "--name", "Monday")
+        == ["Sunday is called Monday now"])
+    #expect(try daemon.run("playlists") == ["1  Monday, 1 item (playlist)"])
+    for wrong in [
+      ["--show", "2"], ["--show", "1", "--drop", "2"], ["--drop", "1"], ["--move", "1"],
+      ["--show", "1", "--move", "1", "--to", "9"], ["--rename", "1"], ["--into", "x"],
+      ["--rename", "1", "--name", ""], ["--show", "1", "--remove", "1"],
+      ["--rename", "1", "--name", "x", "--remove", "1"],
+    ] { #expect(throws: (any Error).self) { try daemon.run(["playlists"] + wrong) } }
+    for number in ["2", "1"] { _ = try daemon.run("radio", "--remove", number) }
     for wrong in [
       ["--remove", "1"], ["--keep", "file:///etc/passwd"], ["--name", "x"],
       ["--keep", address, "--play", "1"], ["--play", "1", "--add", "1"],

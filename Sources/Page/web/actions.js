@@ -2,7 +2,7 @@
 
 import { isGuest } from "./access.js"
 import { act, get, newest, request, store } from "./api.js"
-import { clamp, h, icon, lines, remember, remembered } from "./dom.js"
+import { clamp, h, icon, lines, remember, remembered, url } from "./dom.js"
 import { heartLine } from "./favourites.js"
 import { ask, menu, settled, sheet, toast, warn } from "./overlay.js"
 
@@ -143,7 +143,7 @@ export async function addToPlaylist(anchor, wanted, name) {
 	const done = (list) => toast(`${name} is in ${list.name}`)
 	const make = () => ask("New playlist", { hint: "Name" }, async (called) => done((await request("POST", "/library/playlists", { name: called, items })).data))
 	menu(anchor, "Add to a playlist", [["plus", "New playlist", make], ...found.playlists.filter((list) => !list.isFile).map((list) =>
-		["queue", list.name, async () => (await act("POST", `/library/playlists/${list.id}/entries`, { items })) && done(list)])])
+		["queue", list.name, async () => (await act("POST", url`/library/playlists/${list.id}/entries`, { items })) && done(list)])])
 }
 
 /** One row of a list of rooms, with a check box. */

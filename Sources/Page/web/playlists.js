@@ -1,12 +1,12 @@
 // Playlists that the household has saved, and the page of one.
 
 import { reorder } from "./drag.js"
-import { ask, count, dotted, forHousehold, h, icon, isGuest, label, on, request, tell, toast } from "./kit.js"
+import { ask, count, dotted, forHousehold, h, icon, isGuest, label, on, request, tell, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { drop, looseTrack, pageHead, row, scroller } from "./tiles.js"
 import { VirtualList } from "./virtual.js"
 
-const path = ({ id }) => `/library/playlists/${id}`
+const path = ({ id }) => url`/library/playlists/${id}`
 
 export const newPlaylist = () => ask("New playlist", { hint: "Name" }, async (name) => {
 	await request("POST", "/library/playlists", { name })
@@ -18,13 +18,13 @@ const renameLine = (list) => !list.isFile && ["tune", "Rename", () => ask("Name 
 	load()
 })]
 
-export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], { symbol: "queue", below: count(list.trackCount, "track"), href: `#/library/playlist/${list.id}`,
+export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], { symbol: "queue", below: count(list.trackCount, "track"), href: url`#/library/playlist/${list.id}`,
 	more: forHousehold(null, renameLine(list), !list.isFile && drop(path(list))) })
 
 /** Sends an edit for the revision that is shown. */
 async function edit(list, method, entry, body) {
 	try {
-		await request(method, `${path(list)}/entries/${entry.id}`, body, { headers: { "If-Match": `"${list.revision}"` } })
+		await request(method, path(list) + url`/entries/${entry.id}`, body, { headers: { "If-Match": `"${list.revision}"` } })
 	} catch (error) {
 		toast(error.status === 412 ? "Someone else changed this playlist just now. Here it is; try again." : error.message, { isError: true })
 	}
@@ -86,7 +86,7 @@ async function move(from, to) {
 }
 
 export async function playlistPage(id, read) {
-	const { playlist, entries, missing } = await read(`/library/playlists/${encodeURIComponent(id)}`)
+	const { playlist, entries, missing } = await read(path({ id }))
 	const gone = playlist.trackCount - entries.length
 	return [
 		pageHead("", playlist.name, null, dotted(count(entries.length, "track"), gone > 0 && `${gone} ${gone > 1 ? "are" : "is"} gone`), entries[0]?.artwork, [{ playlistId: id }]),

@@ -79,6 +79,9 @@ package struct Radio: Codable, Hashable, Sendable {
 }
 
 package struct StoredPlaylist: Codable, Hashable, Sendable {
+  /// Characters of a name that somebody gives.
+  package static let nameLengths = 1...100
+
   package var id: String
   package var name: String
   package var trackCount: Int

@@ -12,10 +12,22 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   /// Plays something in place of a group's queue, or adds it to the end.
   case play(thing: LibraryThing, isAdded: Bool)
   case favour(thing: LibraryThing, isFavourite: Bool)
+  /// The items of a playlist.
+  case contents(playlist: LibraryThing)
+  case edit(playlist: LibraryThing, edit: PlaylistOrder)
+  /// Puts something at the end of the playlist of this name, which is made if there is none.
+  case keep(thing: LibraryThing, playlist: String)
   /// Without a name the station is asked for its own.
   case addRadio(name: String?, uri: String)
   /// Removes a station or a playlist.
   case forget(thing: LibraryThing)
+}
+
+/// An edit of a playlist. Its items are numbered from 1, as `contents` lists them.
+package enum PlaylistOrder: Codable, Hashable, Sendable {
+  case rename(name: String)
+  case drop(number: Int)
+  case move(number: Int, to: Int)
 }
 
 package struct LibraryAnswer: Codable, Hashable, Sendable {
@@ -34,7 +46,7 @@ extension LibraryControl {
   /// Things of each kind in the answer to a search.
   private static var searchLimit: Int { 10 }
 
-  /// Finds things, or changes what is kept of them; `play` and `addRadio` need a house.
+  /// Finds things, or changes what is kept of them; `play`, `addRadio` and `keep` need a house.
   package func answer(_ request: LibraryRequest) async throws(Refusal) -> LibraryAnswer {
     switch request {
     case .favourites: return LibraryAnswer(things: try await favourites())
@@ -52,7 +64,10 @@ extension LibraryControl {
       try await setFavourite(thing.kind, thing.id, to: isFavourite)
       let said = isFavourite ? "is a favourite" : "is no favourite any more"
       return LibraryAnswer(done: "\(thing.title) \(said)")
-    case .addRadio: return LibraryAnswer()
+    case .contents(let list):
+      return LibraryAnswer(things: try await playlist(list.id).entries.map(\.thing))
+    case .edit(let list, let edit): return LibraryAnswer(done: try await carryOut(edit, in: list))
+    case .addRadio, .keep: return LibraryAnswer()
     case .forget(let thing):
       switch thing.kind {
       case .radio: try await removeRadio(thing.id)
@@ -62,6 +77,45 @@ extension LibraryControl {
       }
       return LibraryAnswer(done: "\(thing.title) is removed")
     }
+  }
+}
+
+extension LibraryControl {
+  /// Returns a few words about what was done.
+  private func carryOut(
+    _ order: PlaylistOrder, in list: LibraryThing
+  ) async throws(Refusal) -> String {
+    let contents = try await playlist(list.id)
+    let (entries, said): ([QueuePage.Entry], String) = (contents.entries, "\(list.title): ")
+    func entry(_ number: Int) throws(Refusal) -> QueuePage.Entry {
+      guard entries.indices.contains(number - 1) else {
+        throw .invalid("\(list.title) has \(entries.count) items; there is no number \(number)")
+      }
+      return entries[number - 1]
+    }
+    func edit(_ edit: StoredPlaylist.Edit) async throws(Refusal) {
+      try await self.edit(playlist: list.id, edit, expected: contents.playlist.revision)
+    }
+    switch order {
+    case .rename(let name):
+      try await edit(.rename(name))
+      return "\(list.title) is called \(name) now"
+    case .drop(let number):
+      let dropped = try entry(number)
+      try await edit(.remove([dropped.id]))
+      return said + "\(dropped.title) is taken out"
+    case .move(let number, let place):
+      let (moved, _) = (try entry(number), try entry(place))
+      let rest = entries.filter { $0.id != moved.id }
+      try await edit(.move(moved.id, before: rest.dropFirst(place - 1).first?.id))
+      return said + "\(moved.title) is number \(place)"
+    }
+  }
+}
+
+extension QueuePage.Entry {
+  fileprivate var thing: LibraryThing {
+    LibraryThing(trackId == nil ? .radio : .track, id: trackId ?? uri, title: title, detail: artist)
   }
 }
 
@@ -95,11 +149,22 @@ extension HouseControl {
   package func answer(
     _ request: LibraryRequest, from library: any LibraryControl
   ) async throws(Refusal) -> LibraryAnswer {
-    guard case .addRadio(let name, let uri) = request else {
-      return try await library.answer(request)
+    switch request {
+    case .addRadio(let name, let uri):
+      let radio = try await addRadio(name: name, uri: uri, in: library)
+      return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
+    case .keep(let thing, let name):
+      guard thing.kind != .input else { throw .invalid("an input cannot be in a playlist") }
+      let entries = try await entries(of: [thing.wanted], for: .machine, in: library)
+        .map { QueuePage.Entry($0) }
+      if let list = try await library.playlists().first(where: { $0.name == name }) {
+        try await library.edit(playlist: list.id, .add(entries, before: nil), expected: nil)
+      } else {
+        _ = try await library.savePlaylist(name, entries)
+      }
+      return LibraryAnswer(done: "\(thing.title) is in \(name)")
+    default: return try await library.answer(request)
     }
-    let radio = try await addRadio(name: name, uri: uri, in: library)
-    return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
   }
 
   /// Plays or adds something, for somebody at a terminal of this machine.

@@ -96,15 +96,69 @@ struct PlaylistsCommand: LibraryCommand {
         tutti playlists --play 1
         tutti playlists --add 2      to the end of the queue
         tutti playlists --remove 3
+        tutti playlists --rename 1 --name "Sunday"
+        tutti playlists --show 1
+        tutti playlists --show 1 --drop 5
+        tutti playlists --show 1 --move 5 --to 2
+        tutti search sinnerman --add 1 --into "Sunday"
         tutti save "Sunday"          makes one of the queue
       """)
   @OptionGroup var choice: LibraryChoice
   @Option(help: .init("Delete this number of the list.", valueName: "number"))
   var remove: Int?
+  @Option(help: .init("Give this number of the list another --name.", valueName: "number"))
+  var rename: Int?
+  @Option(help: .init("With --rename.", valueName: "name"))
+  var name: String?
+  @Option(help: .init("Show the items of this number of the list.", valueName: "number"))
+  var show: Int?
+  @Option(help: .init("With --show: take this item out.", valueName: "number"))
+  var drop: Int?
+  @Option(help: .init("With --show: move this item.", valueName: "number"))
+  var move: Int?
+  @Option(help: .init("With --move: the number that it gets.", valueName: "number"))
+  var to: Int?
   @OptionGroup var common: CommonOptions
-  var change: LibraryChange? { remove.map { .init($0) { .forget(thing: $0) } } }
+  var change: LibraryChange? {
+    if let rename, let name {
+      return .init(rename) { .edit(playlist: $0, edit: .rename(name: name)) }
+    }
+    if let show, let drop {
+      return .init(show) { .edit(playlist: $0, edit: .drop(number: drop)) }
+    }
+    if let show, let move, let to {
+      return .init(show) { .edit(playlist: $0, edit: .move(number: move, to: to)) }
+    }
+    return remove.map { .init($0) { .forget(thing: $0) } }
+  }
   var request: LibraryRequest { .playlists }
   var nothing: String { "no playlist yet; make one of the queue with: tutti save NAME" }
+
+  func validate() throws {
+    guard (rename == nil) == (name == nil) else {
+      throw ValidationError("--rename and --name go together.")
+    }
+    guard (move == nil) == (to == nil) else {
+      throw ValidationError("--move and --to go together.")
+    }
+    guard show != nil || drop == nil && move == nil else {
+      throw ValidationError("--drop and --move need --show, with the number of a playlist.")
+    }
+    guard [remove != nil, rename != nil, drop != nil, move != nil].count(where: \.self) < 2 else {
+      throw ValidationError("One thing at a time, please.")
+    }
+  }
+
+  func run() throws {
+    guard let show, drop == nil, move == nil else { return try showOrChange() }
+    try reporting {
+      guard choice.number == nil, remove == nil, rename == nil else {
+        throw Failure(.usage, "one thing at a time, please")
+      }
+      let list = try thing(show, of: try ask(.playlists).things)
+      try self.show(try ask(.contents(playlist: list)).things, or: "nothing is in it")
+    }
+  }
 }
 
 struct LibraryChoice: ParsableArguments {
@@ -112,8 +166,19 @@ struct LibraryChoice: ParsableArguments {
   var play: Int?
   @Option(help: .init("Add this number of the list to the queue.", valueName: "number"))
   var add: Int?
+  @Option(help: .init("With --add: to this playlist, and not to the queue.", valueName: "playlist"))
+  var into: String?
 
   var number: Int? { play ?? add }
+
+  func validate() throws {
+    guard into == nil || add != nil else { throw ValidationError("--into goes with --add.") }
+  }
+
+  /// The order for the thing that was chosen.
+  func request(_ thing: LibraryThing) -> LibraryRequest {
+    into.map { .keep(thing: thing, playlist: $0) } ?? .play(thing: thing, isAdded: add != nil)
+  }
 }
 
 /// A change of one thing of a list.
@@ -143,33 +208,40 @@ extension LibraryCommand {
 
   func showOrChange() throws {
     let added = choice.add != nil
-    let choices =
-      [change, choice.number.map { .init($0) { .play(thing: $0, isAdded: added) } }]
-      .compactMap(\.self)
+    let choices = [change, choice.number.map { .init($0, choice.request) }].compactMap(\.self)
     try reporting {
       guard choices.count + (choice.play != nil && added ? 1 : 0) < 2 else {
         throw Failure(.usage, "one thing at a time, please")
       }
-      let things = try client().ask(request).things
-      guard let wanted = choices.first else { return try show(things) }
-      guard things.indices.contains(wanted.number - 1) else {
-        throw Failure(
-          .usage, "the list has \(things.count) items; there is no number \(wanted.number)")
-      }
-      try tell(wanted.request(things[wanted.number - 1]))
+      let things = try ask(request).things
+      guard let wanted = choices.first else { return try show(things, or: nothing) }
+      try tell(wanted.request(try thing(wanted.number, of: things)))
     }
   }
 
-  private func client() throws -> ControlClient { common.client(try common.state()) }
+  fileprivate func thing(_ number: Int, of things: [LibraryThing]) throws -> LibraryThing {
+    guard things.indices.contains(number - 1) else {
+      throw Failure(.usage, "the list has \(things.count) items; there is no number \(number)")
+    }
+    return things[number - 1]
+  }
+
+  /// Asks a daemon about its library.
+  fileprivate func ask(_ request: LibraryRequest) throws -> LibraryAnswer {
+    guard let answer = try common.client(try common.state()).askLibrary(request) else {
+      throw Failure(.unavailable, "no daemon runs; start one with: tutti serve")
+    }
+    return answer
+  }
 
   /// Lets the daemon do something, and prints what it says of it.
   func tell(_ request: LibraryRequest) throws {
     try reporting {
-      if let done = try client().ask(request).done { try printLine(done.shownPlainly) }
+      if let done = try ask(request).done { try printLine(done.shownPlainly) }
     }
   }
 
-  private func show(_ things: [LibraryThing]) throws {
+  fileprivate func show(_ things: [LibraryThing], or nothing: String) throws {
     if common.json {
       for thing in things { try printJSON(thing) }
       return
@@ -180,15 +252,5 @@ extension LibraryCommand {
       try printLine(
         "\(number + 1)  \(thing.title)\(detail) (\(thing.kind.rawValue))".shownPlainly)
     }
-  }
-}
-
-extension ControlClient {
-  /// Asks a daemon about its library.
-  fileprivate func ask(_ request: LibraryRequest) throws -> LibraryAnswer {
-    guard let answer = try askLibrary(request) else {
-      throw Failure(.unavailable, "no daemon runs; start one with: tutti serve")
-    }
-    return answer
   }
 }
