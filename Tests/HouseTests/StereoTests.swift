@@ -270,6 +270,26 @@ import enum House.Refusal
 
   // MARK: - Kept
 
+  @Test func `no room is told its channel before the pair is on the disk`() throws {
+    _ = try world.play(in: [rooms[0], rooms[1]])
+    world.disk.delay = .seconds(20)
+    let order = Order.stereo(.make(left: rooms[0], right: rooms[1], name: "Den"))
+    let id = world.request(.order(order))
+    world.advance(by: .seconds(5))
+    #expect(world.answer(id) == nil && channels(0) == .stereo)
+    // A process that is killed now knows no pair, and nobody would give the rooms back what they played.
+    try world.restart()
+    world.advance(by: .seconds(5))
+    #expect(channels(0) == .stereo && channels(1) == .stereo)
+    (world.disk.isBroken, world.disk.delay) = (true, .milliseconds(300))
+    #expect(throws: Refusal.notKept("the disk is full")) { try world.ask(order) }
+    world.advance(by: .seconds(5))
+    #expect(channels(0) == .stereo && channels(1) == .stereo)
+    (world.disk.isBroken, world.disk.delay) = (false, .milliseconds(2))
+    try world.ask(order)
+    #expect(channels(0) == .left && channels(1) == .right)
+  }
+
   @Test func `a pair survives a restart, and a full disk makes none`() throws {
     try pair()
     _ = try world.play(in: [rooms[0]])

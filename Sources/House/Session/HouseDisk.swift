@@ -113,7 +113,9 @@ extension HouseSession {
 
   func wrote(_ number: UInt64, _ record: HouseRecord) {
     if disk.problem != nil { desk.hasNews = true }
+    let isNewPair = disk.kept.stereo != record.stereo
     disk.has(record)
+    if isNewPair { keepPairs() }
     for ring in alarms.rings.values { ring.hasNews = true }
     decide(number, nil)
   }

@@ -156,8 +156,9 @@ extension HouseSession {
     for speaker in stereo.owed { pay(speaker) }
   }
 
+  /// A pair that a killed process forgets would leave its rooms with half of the music.
   func keepChannels() {
-    for pair in stereo.pairs { keepChannels(pair) }
+    for pair in stereo.pairs where disk.kept.stereo.isPair(pair.rooms) { keepChannels(pair) }
   }
 
   private func keepChannels(_ pair: StereoPair) {

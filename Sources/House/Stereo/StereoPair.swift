@@ -50,6 +50,9 @@ package struct StereoBook: Codable, Hashable, Sendable {
     pairs.first { $0.left.room == room || $0.right.room == room }
   }
 
+  /// True if both are the rooms of one pair.
+  func isPair(_ rooms: [String]) -> Bool { pairs.contains { Set($0.rooms) == Set(rooms) } }
+
   /// The same rooms, each one of a pair with the other one.
   package func whole(_ rooms: [String]) -> [String] {
     guard !pairs.isEmpty else { return rooms }
