@@ -330,6 +330,16 @@ import enum House.Refusal
     #expect(state.rooms.count == 3)
   }
 
+  @Test func `nothing is called as a room that is in a pair`() throws {
+    try pair()
+    #expect(throws: Refusal.invalid("another room is called Bath")) {
+      try world.ask(.setUp(.nameRoom(rooms[2], "Bath")))
+    }
+    #expect(throws: Refusal.invalid("another room is called Kitchen")) {
+      try world.ask(.stereo(.make(left: rooms[2], right: rooms[3], name: "Kitchen")))
+    }
+  }
+
   @Test func `no more pairs are made than the limit, and few rooms are owed something`() throws {
     var book = StereoBook()
     for number in 0..<StereoPair.limit {

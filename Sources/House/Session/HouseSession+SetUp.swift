@@ -59,12 +59,13 @@ extension HouseSession {
     if setUp.folders != before { emit(.folders(setUp.folders)) }
   }
 
-  /// Two rooms of the same name could not be told apart.
+  /// Two rooms of the same name could not be told apart. Those of a pair have theirs again once it is separated.
   func checkFree(_ name: String, for rooms: [String]) throws(Refusal) {
     let wanted = name.lowercased()
     guard
       !roomIDs.contains(where: {
-        !rooms.contains($0) && self.name(ofRoom: $0).lowercased() == wanted
+        !rooms.contains($0)
+          && [self.name(ofRoom: $0), nameByItself($0)].contains { $0.lowercased() == wanted }
       })
     else { throw .invalid("another room is called \(name)") }
   }
