@@ -123,6 +123,22 @@ import enum House.Refusal
     #expect(world.holds(world.receivers[0], other))
   }
 
+  @Test func `an input begins in a room by its own name, whatever the household calls it`() throws {
+    let id = try play(in: kitchen)
+    try world.ask(.setUp(.nameRoom(kitchen, "Galley")))
+    world.hear("Turntable", .opened)
+    world.advance(by: .seconds(1))
+    #expect(
+      world.session.groups[id]?.items.map(\.location) == ["/music/a.flac", "input:Turntable"])
+    world.hear("Turntable", .closed)
+    try world.ask(.stereo(.make(left: kitchen, right: bath, name: "Den")))
+    world.hear("Turntable", .opened)
+    world.advance(by: .seconds(1))
+    #expect(
+      world.session.groups[id]?.items.map(\.location) == ["/music/a.flac", "input:Turntable"])
+    #expect(world.warnings.isEmpty)
+  }
+
   private func roomsOnly(_ rooms: [String]) -> Order.GroupChange {
     var change = Order.GroupChange()
     change.roomIds = rooms

@@ -31,6 +31,8 @@ extension HouseSession {
     let found =
       plan.groups.first { $0.id == name || self.name(ofGroup: $0.id).lowercased() == wanted }
       ?? plan.groups.first { $0.rooms.contains { self.name(ofRoom: $0).lowercased() == wanted } }
+      // The configuration knows nothing of names that were chosen, and of pairs.
+      ?? plan.groups.first { $0.rooms.contains { ownName(ofRoom: $0).lowercased() == wanted } }
     return found.flatMap { groups[$0.id] }
   }
 
