@@ -123,6 +123,22 @@ import enum House.Refusal
     #expect(world.holds(world.receivers[0], other))
   }
 
+  @Test func `a room that is off, or free again, is not taken from anybody`() throws {
+    let id = try play(in: kitchen, bath)
+    let other = try #require(try world.ask(.createGroup(rooms: [], name: "Den")).group?.id)
+    world.strangerTakes(0)
+    world.advance(by: .seconds(1))
+    world.power(0, isOn: false)
+    #expect(world.session.state(ofRoom: kitchen) == .away(detail: nil, nil))
+    world.power(0, isOn: true)
+    world.advance(by: .seconds(1))
+    // Its group plays on, and nothing begins to sound in the room by itself.
+    #expect(try state(id) == .playing && world.receivers[0].holder == .nobody)
+    try world.ask(.join(group: other, room: kitchen, takes: false))
+    world.advance(by: .seconds(1))
+    #expect(world.holds(world.receivers[0], other))
+  }
+
   @Test func `an input begins in a room by its own name, whatever the household calls it`() throws {
     let id = try play(in: kitchen)
     try world.ask(.setUp(.nameRoom(kitchen, "Galley")))

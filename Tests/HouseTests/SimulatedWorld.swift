@@ -327,6 +327,13 @@ final class SimulatedWorld: HousePlayers {
     return player.status().item?.item.location
   }
 
+  /// True if another sender has taken it from the group, whose player does not try it any more.
+  func isLost(_ receiver: Receiver, by group: String) -> Bool {
+    players.contains { player in
+      player.group == group && player.rooms.contains { $0.receiver == receiver.id && $0.isLost }
+    }
+  }
+
   func holds(_ receiver: Receiver, _ group: String) -> Bool {
     players.contains { $0.group == group && receiver.holder == .ours($0.number) }
   }
@@ -337,10 +344,15 @@ final class SimulatedWorld: HousePlayers {
     var shown = GroupStatus.Room(
       id: room.id, name: room.receiver, connection: .away(reason: "no answer"),
       trouble: .unreachable)
-    guard let index = index(room.receiver), receivers[index].isOn else { return shown }
+    guard let index = index(room.receiver), receivers[index].isOn || room.isLost else {
+      return shown
+    }
     let receiver = receivers[index]
     shown.name = receiver.name
-    if receiver.needsPIN {
+    if room.isLost {
+      // Nothing is tried any more, so that nobody hears that it is free.
+      shown.trouble = .taken(holder: "stranger")
+    } else if receiver.needsPIN {
       shown.trouble = .notPaired
     } else if receiver.holder == .ours(player.number) {
       let state = receiver.isPriming ? .priming : state

@@ -330,6 +330,21 @@ import enum House.Refusal
     #expect(state.rooms.count == 3)
   }
 
+  @Test func `a pair with one room of another sender plays in the other one`() throws {
+    try pair()
+    world.strangerTakes(1)
+    let wish = PlayRequest(
+      entries: [], rooms: [rooms[0]], addresses: [], shuffles: false, repetition: nil,
+      effects: .init(), takes: false)
+    func play() throws -> Answer {
+      let id = world.request(.play(wish, [.init(location: "/music/a.flac")], group: nil))
+      world.advance(by: .seconds(2))
+      return try #require(world.take(id)).get()
+    }
+    #expect(try play().said == "plays a.flac in Den")
+    #expect(hears(0) && channels(0) == .mono && world.receivers[1].holder == .stranger)
+  }
+
   @Test func `nothing is called as a room that is in a pair`() throws {
     try pair()
     #expect(throws: Refusal.invalid("another room is called Bath")) {

@@ -78,6 +78,8 @@ extension HouseSession {
     case .away(let detail):
       let reason = link?.trouble.map { RoomReason($0) }
       let isOccupied = link?.trouble?.isOccupied ?? false
+      // A player that was told so once does not try the room again, and hears nothing of it any more.
+      if isOccupied, record?.state == .away { return .away(detail: nil, nil) }
       return isOccupied ? .taken(detail: detail, reason) : .away(detail: detail, reason)
     case nil: return state(ofUnjoined: room, record)
     }
@@ -98,8 +100,10 @@ extension HouseSession {
     }
   }
 
+  /// True if another sender has it now. One that is free again is still lost to its group.
   func isTaken(_ room: String) -> Bool {
-    if case .taken = state(ofRoom: room) { true } else { false }
+    guard case .taken = state(ofRoom: room) else { return false }
+    return known.record(room)?.state != .free
   }
 
   /// True if its PIN is needed before it plays for this household.

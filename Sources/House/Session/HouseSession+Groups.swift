@@ -39,7 +39,7 @@ extension HouseSession {
     let group = try group(id)
     try check(room: room)
     let rooms = stereo.whole([room])
-    guard takes || !rooms.allSatisfy(isTaken) else {
+    guard takes || !isOthers(room) else {
       throw .unavailable(
         "\(name(ofRoom: room)) is playing something of another sender; take it to play here")
     }

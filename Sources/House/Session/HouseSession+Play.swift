@@ -89,12 +89,15 @@ extension HouseSession {
       throw .unavailable(
         "no receiver was found; start tutti-receiver in a room, or name one with --at host:port")
     }
-    for room in chosen where !takes && isTaken(room) && plan.group(ofRoom: room) == nil {
+    for room in chosen where !takes && isOthers(room) && plan.group(ofRoom: room) == nil {
       throw .unavailable(
         "\(self.name(ofRoom: room)) is busy: somebody else is playing there; take it with --take")
     }
     return try group(createGroup(chosen, name: name))
   }
+
+  /// True if another sender has the room, or both rooms of a pair.
+  func isOthers(_ room: String) -> Bool { stereo.whole([room]).allSatisfy(isTaken) }
 
   // MARK: - Silence
 
