@@ -155,6 +155,40 @@ import enum House.Refusal
     #expect(world.warnings.isEmpty)
   }
 
+  /// As a terminal gives an order to the group that plays.
+  private func type(_ order: Order) throws {
+    let names = HouseNames(world.session, meant: nil, receivers: { _ in [] })
+    try world.ask(order.resolved(by: names))
+  }
+
+  @Test func `a pause that a terminal asks for while the room is away lasts when it returns`()
+    throws
+  {
+    let id = try play(in: kitchen)
+    world.power(0, isOn: false)
+    world.advance(by: .seconds(12))
+    #expect(try state(id) == .paused)
+    try type(.transport(group: Order.meantGroup, .pause))
+    world.power(0, isOn: true)
+    world.advance(by: .seconds(5))
+    #expect(try state(id) == .paused && world.holds(world.receivers[0], id))
+  }
+
+  @Test func `an add at a number by a terminal ends the undo, and begins an empty list`() throws {
+    let id = try play(in: kitchen)
+    let group = try #require(world.session.groups[id])
+    try world.ask(.edit(group: id, .clear, expected: nil))
+    #expect(group.undo?.sentence == "cleared 1 item" && group.isResting)
+    let entry = Order.NewEntry(location: "/music/b.flac")
+    try type(.edit(group: Order.meantGroup, .add([entry], at: .number(1)), expected: nil))
+    world.advance(by: .seconds(1))
+    #expect(group.undo == nil && group.items.map(\.location) == ["/music/b.flac"])
+    #expect(try state(id) == .playing)
+    #expect(throws: Refusal.unavailable("there is nothing to undo")) {
+      try type(.edit(group: Order.meantGroup, .undo, expected: nil))
+    }
+  }
+
   private func roomsOnly(_ rooms: [String]) -> Order.GroupChange {
     var change = Order.GroupChange()
     change.roomIds = rooms
