@@ -97,6 +97,7 @@ struct HouseModel: Equatable {
   private(set) var lastNumber = 0
   /// Groups in the order of their uses.
   private(set) var uses: [String] = []
+  var pairs: [Pair] = []
 
   func group(_ id: String) -> Group? { groups.first { $0.id == id } }
   func group(ofRoom room: String) -> Group? { groups.first { $0.rooms.contains(room) } }
@@ -113,7 +114,8 @@ struct HouseModel: Equatable {
 
   // MARK: - Rooms and groups
 
-  mutating func create(_ rooms: [String], name: String?) -> String {
+  mutating func create(_ some: [String], name: String?) -> String {
+    let rooms = whole(some)
     if name == nil,
       let waiting = groups.last(where: { group in
         group.isAbandoned && group.lastRoom.map(rooms.contains) ?? false
@@ -136,21 +138,22 @@ struct HouseModel: Equatable {
     uses.removeAll { $0 == id }
   }
 
-  mutating func setRooms(of id: String, to rooms: [String]) {
+  mutating func setRooms(of id: String, to some: [String]) {
+    let rooms = whole(some)
     for room in rooms { move(room, to: id) }
     for room in group(id)?.rooms ?? [] where !rooms.contains(room) { take(room) }
     with(id) { group in group.rooms = rooms }
     forgetAbandoned()
   }
 
-  mutating func join(_ room: String, _ id: String) {
-    guard group(ofRoom: room)?.id != id else { return }
-    move(room, to: id)
-    forgetAbandoned()
+  mutating func join(_ rooms: [String], _ id: String) {
+    let coming = whole(rooms).filter { group(ofRoom: $0)?.id != id }
+    for room in coming { move(room, to: id) }
+    if !coming.isEmpty { forgetAbandoned() }
   }
 
   mutating func leave(_ rooms: [String]) {
-    for room in rooms { take(room) }
+    for room in whole(rooms) { take(room) }
     forgetAbandoned()
   }
 
@@ -295,6 +298,7 @@ struct HouseModel: Equatable {
   mutating func revert(to kept: HouseModel) {
     let before = self
     (groups, uses) = (kept.groups, before.uses.filter { kept.group($0) != nil })
+    pairs = kept.pairs
     for index in groups.indices {
       var group = groups[index]
       let now = before.group(group.id)

@@ -12,7 +12,7 @@ extension HouseRun {
 
   func drawRequest() throws -> Drawn? {
     guard let group = model.groups.randomElement(using: &random) else { return drawCreate() }
-    switch Int.random(in: 0..<30, using: &random) {
+    switch Int.random(in: 0..<36, using: &random) {
     case 0: return drawCreate()
     case 1 where model.groups.count > 2:
       return try said(.deleteGroup(group.id)) { [self] in
@@ -26,19 +26,23 @@ extension HouseRun {
     case 13: return try drawMerge(group)
     case 14: return drawPlay()
     case 15: return drawSilence()
-    case 16: return try drawRoomOrder()
+    case 16, 17: return try drawRoomOrder()
+    case 18, 19: return try drawSlider(group)
+    case 20..<23: return try drawPair()
     default: return try drawEdit(group)
     }
   }
 
-  private var rooms: [String] { world.receivers.map(\.id) }
+  var rooms: [String] { world.receivers.map(\.id) }
 
   private func someRooms() -> [String] {
     Array(rooms.shuffled(using: &random).prefix(Int.random(in: 0...2, using: &random)))
   }
 
-  /// True if another sender plays in the room, and it is known by that.
-  private func isTaken(_ room: String) -> Bool {
+  /// True if other senders play in the room, in both rooms of a pair, and are known by that.
+  private func isTaken(_ room: String) -> Bool { model.whole([room]).allSatisfy(isTakenItself) }
+
+  private func isTakenItself(_ room: String) -> Bool {
     // After a visit its announcement may say for a moment that it is busy.
     if world.session.rooms[room]?.visit != nil, model.group(ofRoom: room) == nil { return false }
     return world.receivers.contains { $0.id == room && $0.answers && $0.holder == .stranger }
@@ -55,12 +59,12 @@ extension HouseRun {
     }
   }
 
-  private func drawChange(_ group: HouseModel.Group) throws -> Drawn {
+  private func drawChange(_ group: HouseModel.Group) throws -> Drawn? {
     var change = Order.GroupChange()
     switch Int.random(in: 0..<6, using: &random) {
     case 0: change.name = "Hall \(model.lastNumber)\(group.id)"
     case 1: change.roomIds = someRooms()
-    case 2: change.rooms = RoomChange(volume: Double(Int.random(in: 0...100, using: &random)))
+    case 2: return try drawSlider(group)
     case 3: change.effects = EffectsChange(rate: 1.5)
     case 4: change.sleepInS = [0.0, 5, 30].randomElement(using: &random)
     default: change.repeat = Playlist.Repetition.allCases.randomElement(using: &random)
@@ -87,7 +91,7 @@ extension HouseRun {
     return try said(.join(group: group.id, room: room, takes: takes)) { [self] in
       guard takes || !isTaken(room) else { return false }
       model.use(group.id)
-      model.join(room, group.id)
+      model.join([room], group.id)
       return true
     }
   }
@@ -116,13 +120,7 @@ extension HouseRun {
     if model.group(ofRoom: room) == nil, Bool.random(using: &random) {
       return try said(.identify(room: room)) { nil }
     }
-    let group = model.group(ofRoom: room)
-    let isThere = world.receivers.contains { receiver in
-      receiver.id == room && group.map { world.holds(receiver, $0.id) } ?? false
-    }
-    return try said(.set(rooms: [room], RoomChange(volume: 40))) {
-      group == nil ? nil : isThere
-    }
+    return try drawVolume(of: room)
   }
 
   private func drawSilence() -> Drawn {
@@ -130,7 +128,7 @@ extension HouseRun {
     let rooms = Bool.random(using: &random) ? nil : Array(all.shuffled(using: &random).prefix(2))
     let follow: () -> Bool? = { [self] in
       for group in model.groups {
-        let meant = group.rooms.filter { rooms?.contains($0) ?? true }
+        let meant = group.rooms.filter { rooms.map(model.whole)?.contains($0) ?? true }
         if rooms == nil || !meant.isEmpty && meant.count == group.rooms.count {
           model.with(group.id) { group in (group.music, group.unheardSince) = (.resting, nil) }
         } else {
@@ -153,7 +151,7 @@ extension HouseRun {
       takes: takes)
     let entries = [Order.NewEntry(location: "/music/a.flac")]
     let follow: () -> Bool? = { [self] in
-      var id = model.groups.first { Set($0.rooms) == Set(rooms) }?.id
+      var id = model.groups.first { Set($0.rooms) == Set(model.whole(rooms)) }?.id
       if id == nil {
         let isRefused = rooms.contains {
           !takes && isTaken($0) && model.group(ofRoom: $0) == nil
@@ -246,7 +244,7 @@ extension HouseRun {
   }
 
   /// The order through any door: what reaches the household must be the same.
-  private func said(_ order: Order, _ follow: @escaping () -> Bool?) throws -> Drawn {
+  func said(_ order: Order, _ follow: @escaping () -> Bool?) throws -> Drawn {
     switch Door.allCases.randomElement(using: &random) ?? .page {
     case .page: return plain(order, follow)
     case .library: return plain(order.fromLibrary, follow)
@@ -260,13 +258,23 @@ extension HouseRun {
         world.session, meant: nil,
         receivers: { [known = world.known] text in known.records.filter { $0.name == text } })
       let heard = try spoken.resolved(by: names)
-      if heard != order { try fail("\(spoken) was heard as \(heard)") }
+      // A pair has the name of neither of its rooms.
+      if shown(heard) != shown(order) { try fail("\(spoken) was heard as \(heard)") }
       return (.order(heard), "terminal: \(order)", follow)
     }
   }
 
-  private func name(of room: String) -> String {
+  func name(of room: String) -> String {
+    model.pair(of: room).map(name(of:)) ?? nameByItself(room)
+  }
+
+  func nameByItself(_ room: String) -> String {
     world.receivers.first { $0.id == room }?.name ?? room
+  }
+
+  private func shown(_ order: Order) -> Order {
+    order.spoken(
+      group: { $0 }, room: { self.model.pair(of: $0)?.id ?? $0 }, number: { id, _ in id })
   }
 
   private func spoken(_ group: String) -> String {
@@ -314,7 +322,11 @@ extension Order {
     case .addAlarm(let change): .addAlarm(change.spoken(room))
     case .changeAlarm(let id, let change): .changeAlarm(id, change.spoken(room))
     case .setUp(.nameRoom(let id, let name)): .setUp(.nameRoom(room(id), name))
-    case .removeAlarm, .endAlarm, .night, .scene, .stereo, .setUp: self
+    case .stereo(.make(let left, let right, let name)):
+      .stereo(.make(left: room(left), right: room(right), name: name))
+    case .stereo(.swap(let id)): .stereo(.swap(room(id)))
+    case .stereo(.separate(let id)): .stereo(.separate(room(id)))
+    case .removeAlarm, .endAlarm, .night, .scene, .stereo(.show), .setUp: self
     }
   }
 }

@@ -65,7 +65,7 @@ final class HouseRun {
   var random: SplitMix64
   let world: SimulatedWorld
   var model = HouseModel()
-  private var kept = HouseModel()
+  var kept = HouseModel()
   private var snapshots: [UInt64: HouseModel] = [:]
   private var newest: UInt64 = 0
   private var pending: [RequestID: Pending] = [:]
@@ -84,6 +84,8 @@ final class HouseRun {
   private var step = 0
   private var trail: [String] = []
   private let grace: Nanoseconds
+  var loudness: Loudness
+  var speakers = Speakers()
 
   init(seed: UInt64) throws {
     self.seed = seed
@@ -93,6 +95,7 @@ final class HouseRun {
     world = try SimulatedWorld(
       rooms: Int.random(in: 2...5, using: &random), holding: .seconds(Int64(held)),
       inputs: [Self.input])
+    loudness = Loudness(world.receivers)
     world.passes = { [unowned self] in pass() }
     world.saves = { [unowned self] number in
       adoptOrders()
@@ -193,6 +196,7 @@ final class HouseRun {
     for group in model.groups {
       model.pass(group.id, to: world.now, isHeard: world.isHeard(group.id), grace: grace)
     }
+    lookAtSpeakers()
   }
 
   private func refused(_ number: UInt64) {
@@ -213,6 +217,7 @@ final class HouseRun {
     trail.append("killed")
     (model, pending, hasDiskProblem) = (kept, [:], false)
     (snapshots, newest, provenAt, restingSince) = ([:], 0, nil, [:])
+    (loudness.sliders, speakers) = ([:], Speakers())
     let playsOn = model.playsOn
     let isAllowed = deaths < 2
     model.restart(playing: isAllowed)
@@ -283,6 +288,8 @@ final class HouseRun {
     let wanted = model.groups.map { "\($0.id) \($0.name ?? "-") \($0.rooms)" }
     if plan != wanted { try fail("groups \(plan), not \(wanted)") }
     for group in model.groups { try compare(group, session) }
+    try compareSpeakers(session)
+    try compareLoudness()
     if deaths != world.deaths { try fail("\(world.deaths) deaths, not \(deaths)") }
     if let meant = model.meant, session.meantGroup?.id != meant {
       try fail("\(meant) is not meant")
