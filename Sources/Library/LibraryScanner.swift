@@ -78,7 +78,7 @@ final class LibraryScanner: Sendable {
   }
 
   /// A disk that answers no more is not waited for longer, in seconds.
-  private static let patience = 5.0
+  private static let endTimeout = 5.0
 
   /// Ends the present work at once, and waits for its end.
   func close() {
@@ -86,7 +86,7 @@ final class LibraryScanner: Sendable {
     pool.end()
     watch.wake()
     loudness.close()
-    _ = ended.wait(timeout: .now() + Self.patience)
+    _ = ended.wait(timeout: .now() + Self.endTimeout)
   }
 
   private func run() {

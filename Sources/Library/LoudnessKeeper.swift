@@ -12,7 +12,7 @@ final class LoudnessKeeper: Sendable {
   /// In milliseconds. Longer than the program's own timeout, because the program names the file as well.
   private static let timeout = Int32(LibraryWorker.decodingTimeout + 5) * 1_000
   /// A disk that answers no more is not waited for longer, in seconds.
-  private static let patience = 5.0
+  private static let endTimeout = 5.0
 
   private let settings: LibraryScanner.Settings
   private let book: MeasuredLoudness
@@ -49,7 +49,7 @@ final class LoudnessKeeper: Sendable {
     book.whenWanted {}
     program.withLock { $0?.end() }
     news.signal()
-    _ = ended.wait(timeout: .now() + Self.patience)
+    _ = ended.wait(timeout: .now() + Self.endTimeout)
   }
 
   private func run() {

@@ -8,7 +8,7 @@ final class AlarmRing {
   /// Rooms that play something else are taken so long before it begins: they are silent meanwhile.
   static let takeLead = Nanoseconds.seconds(3)
   /// Music of which nothing has come so long before gives way to the tone, as does music that has stopped for as long.
-  private static let patience = Nanoseconds.seconds(5)
+  private static let quietLimit = Nanoseconds.seconds(5)
   /// Few clocks are steered by 150 millionths: that is more within the ten minutes for which rooms are filled.
   private static let steering = Nanoseconds.milliseconds(100)
   /// The rooms may take so long to hear of the end.
@@ -37,7 +37,7 @@ final class AlarmRing {
     _ alarm: Alarm, at due: LocalTime, on port: any GroupPlayer, seed: UInt64, at now: LocalTime
   ) {
     (self.alarm, self.due) = (alarm, due)
-    limit = max(due - Self.patience, now + Self.patience)
+    limit = max(due - Self.quietLimit, now + Self.quietLimit)
     player = Player(port, seed: seed)
     isTone = player.items.count < 2
     if alarm.riseS > 0 { _ = port.carryOut(.rise(from: due, over: .seconds(of: alarm.riseS))) }
@@ -51,7 +51,7 @@ final class AlarmRing {
 
   var nextDeadline: LocalTime? {
     if hasNews { return LocalTime(nanoseconds: 0) }
-    let late = quietSince.map { $0 + Self.patience }
+    let late = quietSince.map { $0 + Self.quietLimit }
     return [endTime, late, isEmpty ? limit : nil].compactMap(\.self).min()
   }
 
@@ -141,7 +141,7 @@ final class AlarmRing {
     } else {
       quietSince = nil
     }
-    let isLate = quietSince.map { $0 + Self.patience <= now } ?? false
+    let isLate = quietSince.map { $0 + Self.quietLimit <= now } ?? false
     guard isLate || isEmpty && limit <= now, let tone = player.items.last else { return }
     (isTone, quietSince) = (true, nil)
     _ = player.port.carryOut(.jump(to: tone.id))

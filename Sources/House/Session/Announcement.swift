@@ -33,7 +33,7 @@ final class Announcement {
   enum News { case nothing, begun, ended }
 
   /// Nobody waits longer for a room that is slow.
-  private static let patience = Nanoseconds.seconds(3)
+  private static let timeout = Nanoseconds.seconds(3)
   /// For so long after a clip its last frames may still be on their way through a sound card.
   private static let tail = Nanoseconds.milliseconds(500)
 
@@ -119,7 +119,7 @@ final class Announcement {
     parts.append(Part(player: player, number: number, rooms: rooms))
   }
 
-  func sent(at now: LocalTime) { stage = .sending(until: now + Self.patience) }
+  func sent(at now: LocalTime) { stage = .sending(until: now + Self.timeout) }
 
   /// Does what is due.
   func look(at now: LocalTime) -> News {
