@@ -270,13 +270,14 @@ import enum House.Refusal
 
   // MARK: - Kept
 
-  @Test func `no room is told its channel before the pair is on the disk`() throws {
+  @Test func `no room is told anything before the pair is on the disk`() throws {
     _ = try world.play(in: [rooms[0], rooms[1]])
+    try world.ask(.set(rooms: [rooms[1]], RoomChange(volume: 20)))
     world.disk.delay = .seconds(20)
     let order = Order.stereo(.make(left: rooms[0], right: rooms[1], name: "Den"))
     let id = world.request(.order(order))
     world.advance(by: .seconds(5))
-    #expect(world.answer(id) == nil && channels(0) == .stereo)
+    #expect(world.answer(id) == nil && channels(0) == .stereo && volume(0) == 500)
     // A process that is killed now knows no pair, and nobody would give the rooms back what they played.
     try world.restart()
     world.advance(by: .seconds(5))
@@ -286,8 +287,10 @@ import enum House.Refusal
     world.advance(by: .seconds(5))
     #expect(channels(0) == .stereo && channels(1) == .stereo)
     (world.disk.isBroken, world.disk.delay) = (false, .milliseconds(2))
+    #expect([volume(0), volume(1)] == [500, 200])
     try world.ask(order)
     #expect(channels(0) == .left && channels(1) == .right)
+    #expect([volume(0), volume(1)] == [200, 200])
   }
 
   @Test func `a pair survives a restart, and a full disk makes none`() throws {

@@ -152,13 +152,17 @@ extension HouseSession {
   /// Each room of a pair plays its channel, or both while the other one cannot play, and both are as loud as each other.
   func keepPairs() {
     keepChannels()
-    for pair in stereo.pairs { keepLevels(pair) }
+    for pair in keptPairs { keepLevels(pair) }
     for speaker in stereo.owed { pay(speaker) }
   }
 
-  /// A pair that a killed process forgets would leave its rooms with half of the music.
   func keepChannels() {
-    for pair in stereo.pairs where disk.kept.stereo.isPair(pair.rooms) { keepChannels(pair) }
+    for pair in keptPairs { keepChannels(pair) }
+  }
+
+  /// A pair that a killed process forgets would leave its rooms with half of the music.
+  private var keptPairs: [StereoPair] {
+    stereo.pairs.filter { disk.kept.stereo.isPair($0.rooms) }
   }
 
   private func keepChannels(_ pair: StereoPair) {
