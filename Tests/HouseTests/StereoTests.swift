@@ -129,6 +129,21 @@ import enum House.Refusal
     #expect([volume(0), volume(1)] == [700, 700])
   }
 
+  @Test func `one that missed several changes is as loud as after the last`() throws {
+    try pair()
+    let id = try world.play(in: [rooms[0]])
+    world.power(1, isOn: false)
+    world.advance(by: .seconds(2))
+    try world.ask(.set(rooms: [rooms[0]], RoomChange(volume: 20)))
+    world.advance(by: .seconds(20))
+    try world.restart()
+    world.advance(by: .seconds(2))
+    try world.ask(.change(group: id, .init(rooms: RoomChange(volume: 70))))
+    world.power(1, isOn: true)
+    world.advance(by: .seconds(2))
+    #expect([volume(0), volume(1)] == [700, 700])
+  }
+
   @Test func `with both away it is away, and can be named all the same`() throws {
     try pair()
     world.power(0, isOn: false)

@@ -187,8 +187,13 @@ extension HouseSession {
   /// One that has come back is as loud as the one that was there. Where one of both was changed, the other follows.
   private func keepLevels(_ pair: StereoPair) {
     let (left, right) = (pair.left.room, pair.right.room)
-    let isOwed = pair.rooms.contains { alarms.debts[$0] != nil || ring(in: $0) != nil }
-    guard !isOwed else { return }
+    let awaited = pair.rooms.filter { alarms.debts[$0] != nil || ring(in: $0) != nil }
+    guard awaited.isEmpty else {
+      // One that is owed something follows the one that is there.
+      speakersThere.formUnion(
+        pair.rooms.filter { !awaited.contains($0) && settings(of: $0) != nil })
+      return
+    }
     let (first, second) = (settings(of: left), settings(of: right))
     let wereThere = (speakersThere.contains(left), speakersThere.contains(right))
     speakersThere.subtract(pair.rooms)
