@@ -11,6 +11,10 @@ extension HouseRun {
   typealias Drawn = (request: HouseSession.Request, text: String, follow: () -> Bool?)
 
   func drawRequest() throws -> Drawn? {
+    if let group = draggedGroup.flatMap({ model.group($0) }), Bool.random(using: &random) {
+      return try drawSlider(group)
+    }
+    draggedGroup = nil
     guard let group = model.groups.randomElement(using: &random) else { return drawCreate() }
     switch Int.random(in: 0..<36, using: &random) {
     case 0: return drawCreate()

@@ -68,6 +68,7 @@ extension HouseRun {
         left == right || rooms.contains { model.pair(of: $0) != nil || needsPIN($0) }
         || !(name.map { isFree($0, for: rooms) } ?? true)
       if !isRefused { model.makePair(left, right, name: name) }
+      loudness.levels[left] = nil
       return !isRefused
     }
   }
@@ -111,7 +112,13 @@ extension HouseRun {
         speakers.sights[receiver.id] = (sight, world.now)
       }
     }
+    // The first that comes back is as loud as it was.
+    for pair in model.pairs where !pair.rooms.contains(where: isHeld) {
+      loudness.levels[pair.id] = nil
+    }
   }
+
+  private func isHeld(_ room: String) -> Bool { speakers.sights[room]?.sight.isHeld ?? false }
 
   /// For how long nothing has happened to the room.
   private func calm(_ room: String) -> Nanoseconds {
@@ -151,10 +158,33 @@ extension HouseRun {
         try fail("\(both[index].name) of \(name(of: pair)) plays \(channels), not \(wanted)")
       }
     }
-    guard sights.allSatisfy(\.isHeld) else { return }
-    let settings = both.map(\.settings)
-    if settings[0].volume != settings[1].volume || settings[0].isMuted != settings[1].isMuted {
-      try fail("\(name(of: pair)): \(settings.map(\.volume)), muted \(settings.map(\.isMuted))")
+    let held = both.indices.filter { sights[$0].isHeld }.map { both[$0].settings }
+    let volumes = Set(held.map(\.volume))
+    let level = loudness.levels[pair.id]
+    if volumes.count > 1 || !volumes.isEmpty && level != nil && volumes.first != level {
+      try fail("\(name(of: pair)): volumes \(held.map(\.volume)), not \(level ?? 0)")
+    }
+    loudness.levels[pair.id] = volumes.first
+    try compareShown(pair, sights)
+  }
+
+  /// Surfaces see one room.
+  private func compareShown(_ pair: HouseModel.Pair, _ sights: [Speakers.Sight]) throws {
+    let state = world.session.state(at: world.now)
+    let rooms = state.rooms.filter { pair.rooms.contains($0.id) }
+    guard let room = rooms.first, rooms.count == 1, room.id == pair.id else {
+      return try fail("\(name(of: pair)) is shown as \(rooms.map(\.name))")
+    }
+    let canPlay = sights.map(\.canPlay)
+    let missing: HouseState.Stereo.Side? =
+      canPlay[0] == canPlay[1] ? nil : canPlay[0] ? .right : .left
+    if room.name != name(of: pair) || room.stereo?.missing != missing {
+      try fail("\(room.name) misses \(String(describing: room.stereo?.missing))")
+    }
+    let group = model.group(ofRoom: pair.id)
+    let shown = state.groups.first { $0.id == group?.id }?.roomIds.filter(pair.rooms.contains)
+    if room.groupId != group?.id || shown ?? [pair.id] != [pair.id] {
+      try fail("\(room.name) is shown in \(room.groupId ?? "no group"), with \(shown ?? [])")
     }
   }
 }

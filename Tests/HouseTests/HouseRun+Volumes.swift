@@ -18,6 +18,10 @@ extension HouseRun {
     var sliders: [String: Slider] = [:]
     /// Free rooms are told by a visit, which may fail.
     var visited: Set<String> = []
+    /// Volumes that speakers of pairs are told as soon as they are back.
+    var owed: [String: UInt16] = [:]
+    /// How loud both rooms of a pair are, where that is known, by its identity.
+    var levels: [String: UInt16] = [:]
 
     init(_ receivers: [SimulatedWorld.Receiver]) {
       volumes = Dictionary(
@@ -49,6 +53,7 @@ extension HouseRun {
     let level = Double([0, 20, 50, 80, 100].randomElement(using: &random) ?? 50)
     var change = Order.GroupChange()
     change.rooms.volume = level
+    draggedGroup = group.id
     return try said(.change(group: group.id, change)) { [self] in
       model.use(group.id)
       let rooms = world.receivers.filter { world.holds($0, group.id) }
@@ -56,6 +61,10 @@ extension HouseRun {
         group.id, to: level,
         Dictionary(
           rooms.map { ($0.id, Double($0.settings.volume) / 10) }, uniquingKeysWith: { $1 }))
+      for pair in model.pairs {
+        let moved = Set(rooms.map(\.id).filter(pair.rooms.contains).map { loudness.volumes[$0] })
+        if let volume = moved.first { loudness.levels[pair.id] = moved.count == 1 ? volume : nil }
+      }
       return true
     }
   }
@@ -67,10 +76,19 @@ extension HouseRun {
     return try said(.set(rooms: [room], RoomChange(volume: level))) { [self] in
       guard let group else {
         loudness.visited.formUnion(meant)
+        if let pair = model.pair(of: room) { loudness.levels[pair.id] = nil }
         return nil
       }
       let there = world.receivers.filter { meant.contains($0.id) && world.holds($0, group.id) }
-      for receiver in there { loudness.volumes[receiver.id] = UInt16(level * 10) }
+      for room in meant {
+        loudness.owed[room] = there.isEmpty ? loudness.owed[room] : UInt16(level * 10)
+      }
+      for receiver in there {
+        (loudness.volumes[receiver.id], loudness.owed[receiver.id]) = (UInt16(level * 10), nil)
+      }
+      if let pair = model.pair(of: room), !there.isEmpty {
+        loudness.levels[pair.id] = UInt16(level * 10)
+      }
       return !there.isEmpty
     }
   }
@@ -82,6 +100,7 @@ extension HouseRun {
         // They are kept alike: `compareSpeakers` looks at that.
         model.pair(of: receiver.id) != nil
         || loudness.visited.contains(receiver.id) && volume == UInt16(Self.visitVolume * 10)
+        || loudness.owed[receiver.id] == volume
       if isAdopted { loudness.volumes[receiver.id] = volume }
       let wanted = loudness.volumes[receiver.id]
       if volume != wanted {

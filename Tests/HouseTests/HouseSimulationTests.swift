@@ -85,6 +85,8 @@ final class HouseRun {
   private var trail: [String] = []
   private let grace: Nanoseconds
   var loudness: Loudness
+  /// The group whose slider somebody is moving to and fro.
+  var draggedGroup: String?
   var speakers = Speakers()
 
   init(seed: UInt64) throws {
@@ -95,6 +97,9 @@ final class HouseRun {
     world = try SimulatedWorld(
       rooms: Int.random(in: 2...5, using: &random), holding: .seconds(Int64(held)),
       inputs: [Self.input])
+    for index in world.receivers.indices {
+      world.set(volume: UInt16.random(in: 100...900, using: &random), of: index)
+    }
     loudness = Loudness(world.receivers)
     world.passes = { [unowned self] in pass() }
     world.saves = { [unowned self] number in
@@ -217,7 +222,7 @@ final class HouseRun {
     trail.append("killed")
     (model, pending, hasDiskProblem) = (kept, [:], false)
     (snapshots, newest, provenAt, restingSince) = ([:], 0, nil, [:])
-    (loudness.sliders, speakers) = ([:], Speakers())
+    (loudness.sliders, loudness.levels, speakers) = ([:], [:], Speakers())
     let playsOn = model.playsOn
     let isAllowed = deaths < 2
     model.restart(playing: isAllowed)

@@ -11,6 +11,8 @@ extension SimulatedWorld {
     receivers[index].settings.limitVolume()
   }
 
+  func set(volume: UInt16, of index: Int) { receivers[index].settings.volume = volume }
+
   /// Somebody else has set the channels.
   func set(channels: RoomSettings.ChannelMap, of index: Int) {
     receivers[index].settings.channelMap = channels
