@@ -108,7 +108,14 @@ extension HouseRun {
   func lookAtSpeakers() {
     for receiver in world.receivers {
       let sight = sight(receiver)
-      if speakers.sights[receiver.id]?.sight != sight {
+      let before = speakers.sights[receiver.id]?.sight
+      if before?.group != sight.group {
+        // A player knows a room that comes again by another number.
+        for group in [before?.group, sight.group].compactMap(\.self) {
+          loudness.sliders[group] = nil
+        }
+      }
+      if before != sight {
         speakers.sights[receiver.id] = (sight, world.now)
       }
     }
@@ -158,14 +165,18 @@ extension HouseRun {
         try fail("\(both[index].name) of \(name(of: pair)) plays \(channels), not \(wanted)")
       }
     }
-    let held = both.indices.filter { sights[$0].isHeld }.map { both[$0].settings }
+    let held = both.indices.filter { sights[$0].isHeld && sights[$0].isKept }
+      .map { both[$0].settings }
     let volumes = Set(held.map(\.volume))
     let level = loudness.levels[pair.id]
     if volumes.count > 1 || !volumes.isEmpty && level != nil && volumes.first != level {
       try fail("\(name(of: pair)): volumes \(held.map(\.volume)), not \(level ?? 0)")
     }
     loudness.levels[pair.id] = volumes.first
-    try compareShown(pair, sights)
+    // A room that is visited may seem to be busy with that.
+    if !pair.rooms.contains(where: { world.session.rooms[$0]?.visit != nil }) {
+      try compareShown(pair, sights)
+    }
   }
 
   /// Surfaces see one room.
