@@ -6,6 +6,9 @@ import Service
 /// Edits of playlists that somebody has saved. An entry is known by its position, which stays as it is while those before
 /// it are edited; what is gone keeps its place.
 enum PlaylistEdits {
+  /// Higher ones are in damaged files alone.
+  private static let lastPosition = 1 << 40
+
   static func carryOut(
     _ edit: StoredPlaylist.Edit, of id: String, expected: UInt64?, _ database: Database
   ) throws -> StoredPlaylist {
@@ -28,7 +31,7 @@ enum PlaylistEdits {
       let found = try database.prepare(
         "SELECT 1 FROM playlist_entry WHERE playlist = ? AND position = ?"
       ).first([number, SQLiteValue(position)]) { _ in true }
-      guard found != nil else {
+      guard found != nil, position <= lastPosition else {
         throw Refusal.noSuch("There is no such entry in the playlist any more.")
       }
     }
@@ -86,7 +89,7 @@ enum PlaylistEdits {
       let last = try database.prepare(
         "SELECT coalesce(max(position), -1) FROM playlist_entry WHERE playlist = ?"
       ).first([number]) { $0.int(0) ?? -1 }
-      return max(last ?? -1, -1) + 1
+      return min(max(last ?? -1, -1), lastPosition) + 1
     }
     // In one step, rows would meet on their way.
     try database.run(

@@ -118,6 +118,24 @@ import Testing
     #expect(try edit(.clear).trackCount == 0)
   }
 
+  @Test func `an edit of a damaged playlist is refused`() throws {
+    let radio = QueuePage.Entry(id: 0, title: "R", uri: "http://radio/", isCurrent: false)
+    let list = try StoredLists.save("Sunday", [radio], bed.database)
+    try bed.database.execute("UPDATE playlist_entry SET position = 9223372036854775807")
+    for edit in [
+      StoredPlaylist.Edit.add([radio, radio], before: .max), .move(.max, before: nil),
+      .remove([.max]),
+    ] {
+      #expect(throws: (any Error).self) {
+        try PlaylistEdits.carryOut(edit, of: list.id, expected: nil, bed.database)
+      }
+    }
+    #expect(
+      try PlaylistEdits.carryOut(
+        .add([radio], before: nil), of: list.id, expected: nil, bed.database
+      ).trackCount == 2)
+  }
+
   @Test func `a playlist in a folder is not edited`() throws {
     try bed.temporary.write(Array("http://radio/\n".utf8), to: "Music/list.m3u8")
     try bed.scan()
