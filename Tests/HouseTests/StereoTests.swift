@@ -363,6 +363,24 @@ import enum House.Refusal
     #expect(hears(0) && channels(0) == .mono && world.receivers[1].holder == .stranger)
   }
 
+  @Test func `a pair that comes back at once is as loud as it was, and not as a stranger set one`()
+    throws
+  {
+    try pair()
+    let id = try world.play(in: [rooms[0]])
+    try world.ask(.set(rooms: [rooms[0]], RoomChange(volume: 50)))
+    world.advance(by: .seconds(1))
+    #expect(volume(0) == 500 && volume(1) == 500)
+    try world.ask(.leave(group: id, rooms: [rooms[0]]))
+    world.strangerTakes(1)
+    world.receivers[1].settings.volume = 950
+    world.strangerLeaves(1)
+    world.advance(by: .seconds(1))
+    _ = try world.play(in: [rooms[0]])
+    world.advance(by: .seconds(2))
+    #expect(volume(0) == 500 && volume(1) == 500)
+  }
+
   @Test func `nothing is called as a room that is in a pair`() throws {
     try pair()
     #expect(throws: Refusal.invalid("another room is called Bath")) {

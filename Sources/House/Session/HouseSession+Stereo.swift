@@ -208,7 +208,11 @@ extension HouseSession {
     switch wereThere {
     case (true, false): level = old
     case (false, true): level = new
-    default:
+    // Both come at once: where one of them is as loud as they were, the other was set by somebody else.
+    case (false, false):
+      let before = levels[pair.id]
+      level = before == old || before == new ? before ?? old : min(old, new)
+    case (true, true):
       let before = levels[pair.id]
       level = new == before ? old : old == before ? new : min(old, new)
     }
