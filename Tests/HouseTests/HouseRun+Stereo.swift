@@ -6,7 +6,7 @@ import WireProtocol
 
 /// Stereo pairs in an evening: what is asked of them, and what must hold.
 extension HouseRun {
-  /// What each speaker plays is compared only where nothing has happened to its room for a while.
+  /// The run compares the channels of a speaker only where nothing has happened to its room for a while.
   struct Speakers {
     struct Sight: Equatable {
       var group: String?

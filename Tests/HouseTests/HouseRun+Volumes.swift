@@ -14,7 +14,7 @@ extension HouseRun {
     }
 
     var volumes: [String: UInt16]
-    /// By group.
+    /// The slider's memory of each group.
     var sliders: [String: Slider] = [:]
     /// Free rooms are told by a visit, which may fail.
     var visited: Set<String> = []

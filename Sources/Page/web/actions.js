@@ -133,6 +133,9 @@ export function playMenu(anchor, items, name, more = []) {
 	])
 }
 
+/** Asks for a name, and passes the new playlist to `then`. */
+export const makePlaylist = (items, then) => ask("New playlist", { hint: "Name" }, async (name) => then((await request("POST", "/library/playlists", { name, items })).data))
+
 /** Asks for a playlist, or for the name of a new one, and puts items, or those that a function fetches, into it. */
 export async function addToPlaylist(anchor, wanted, name) {
 	const parts = [typeof wanted === "function" ? wanted() : wanted, get("/library/playlists")]
@@ -141,8 +144,7 @@ export async function addToPlaylist(anchor, wanted, name) {
 	await settled()
 	if (!found) return
 	const done = (list) => toast(`${name} is in ${list.name}`)
-	const make = () => ask("New playlist", { hint: "Name" }, async (called) => done((await request("POST", "/library/playlists", { name: called, items })).data))
-	menu(anchor, "Add to a playlist", [["plus", "New playlist", make], ...found.playlists.filter((list) => !list.isFile).map((list) =>
+	menu(anchor, "Add to a playlist", [["plus", "New playlist", () => makePlaylist(items, done)], ...found.playlists.filter((list) => !list.isFile).map((list) =>
 		["queue", list.name, async () => (await act("POST", url`/library/playlists/${list.id}/entries`, { items })) && done(list)])])
 }
 

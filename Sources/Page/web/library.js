@@ -1,8 +1,8 @@
 // The library view: albums, artists, folders, radio, playlists, and one search through all of them.
 
-import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, noLibrary, on, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
+import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, makePlaylist, noLibrary, on, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
 import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
-import { newPlaylist, playlistPage, playlistRow } from "./playlists.js"
+import { playlistPage, playlistRow } from "./playlists.js"
 import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
 
 const view = byId("library")
@@ -128,6 +128,8 @@ async function longList(path, kind, card, read, mark, { jumps, links, title }) {
 	element.jumps = total > lettered && jumps
 	return total ? [h("div.sorts", h("span.dim", dotted(title, count(total, kind.slice(0, -1)))), links), element] : [noLibrary()]
 }
+
+const newPlaylist = () => makePlaylist([], load)
 
 const pages = {
 	home,

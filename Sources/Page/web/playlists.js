@@ -8,11 +8,6 @@ import { VirtualList } from "./virtual.js"
 
 const path = ({ id }) => url`/library/playlists/${id}`
 
-export const newPlaylist = () => ask("New playlist", { hint: "Name" }, async (name) => {
-	await request("POST", "/library/playlists", { name })
-	load()
-})
-
 const renameLine = (list) => !list.isFile && ["tune", "Rename", () => ask("Name of the playlist", { value: list.name }, async (name) => {
 	await request("PATCH", path(list), { name })
 	load()
