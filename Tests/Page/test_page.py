@@ -692,8 +692,11 @@ class Silent(PageTest):
         self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "free", "isPresent": True})
         expect(page.locator(".pick").last).to_contain_text("Bathroom")
         expect(page.get_by_role("checkbox", name="Terrace")).to_be_checked()
+        page.locator(".pick").get_by_text("Bathroom", exact=True).click()
         self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "away", "isPresent": False})
         expect(page.get_by_role("checkbox", name="Bathroom")).to_have_count(0)
+        self.api(page, "POST", f"/mock/room/{room['id']}", {"state": "free", "isPresent": True})
+        expect(page.get_by_role("checkbox", name="Bathroom")).to_be_checked()
 
     def test_one_tap_on_the_first_view_plays_a_new_album(self):
         page = self.open("now", PHONE)

@@ -180,11 +180,12 @@ export function chooseRooms(then, { title = "Where should it play?", button = "P
 		// Rooms that come are added at the end: nothing moves under the finger.
 		return () => {
 			const now = new Map(offered().map((room) => [room.id, room]))
-			for (const [id, row] of rows) if (!now.has(id) && rows.delete(id)) row.remove()
+			for (const [id, row] of rows) if (!now.has(id)) row.remove()
 			for (const [id, room] of now) {
-				if (rows.has(id)) continue
-				rows.set(id, pick(room, store.group(room.groupId)?.name, look, usual.includes(id)))
-				submit.before(rows.get(id))
+				// A room that was gone for a moment is still chosen.
+				const row = rows.get(id) ?? pick(room, store.group(room.groupId)?.name, look, usual.includes(id))
+				rows.set(id, row)
+				if (!row.isConnected) submit.before(row)
 			}
 			look()
 		}
