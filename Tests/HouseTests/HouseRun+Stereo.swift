@@ -111,7 +111,8 @@ extension HouseRun {
       let before = speakers.sights[receiver.id]?.sight
       if before?.group != sight.group {
         // A player knows a room that comes again by another number.
-        for group in [before?.group, sight.group].compactMap(\.self) {
+        for group in [before?.group, sight.group].compactMap(\.self)
+        where loudness.sliders[group]?.last[receiver.id] != nil {
           loudness.sliders[group] = nil
         }
       }

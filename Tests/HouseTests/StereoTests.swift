@@ -238,6 +238,16 @@ import enum House.Refusal
     #expect(Set(world.heard.map(\.room)) == ["Kitchen", "Bath"])
   }
 
+  @Test func `groups that are parted take a pair with them that was made since`() throws {
+    let id = try world.play(in: [rooms[0]])
+    let other = try world.play(in: [rooms[1]])
+    try world.ask(.merge(group: id, other: other))
+    try pair()
+    try world.ask(.edit(group: id, .undo, expected: nil))
+    #expect(world.session.plan.groups.map(\.rooms) == [[], [rooms[0], rooms[1]]])
+    #expect(state.groups.map(\.id) == [other])
+  }
+
   // MARK: - Swapped and separated
 
   @Test func `swapped, each plays the other channel, and the pair stays the same room`() throws {

@@ -47,7 +47,8 @@ extension HouseSession {
   func part(_ merge: MergeUndo, from id: String) throws(Refusal) -> String {
     let other = try group(merge.other)
     groups[id]?.merge = nil
-    carryOut(plan.setRooms(of: merge.other, to: merge.rooms))
+    // Whoever has made a pair of one of them since keeps it together.
+    carryOut(plan.setRooms(of: merge.other, to: stereo.whole(merge.rooms)))
     if merge.wasPlaying, !other.items.isEmpty { _ = try other.transport(.play) }
     return "undone: \(merge.sentence)"
   }
