@@ -13,13 +13,24 @@ let strict: [SwiftSetting] = [
 /// Pure targets: strict memory safety as well. Adapters live on C pointers, where it would be noise.
 let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 
-func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: pure)
+/// Targets of the programs alone: nothing in them is so hot that speed matters more than size, which boards load and keep.
+/// A package that depends on the library may not have such flags among its targets, and has not.
+let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
+func core(
+  _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: pure + settings
+  )
 }
 
-func adapter(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func adapter(
+  _ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = []
+) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Sources/Adapters/\(name)", swiftSettings: strict)
+    name: name, dependencies: dependencies, path: "Sources/Adapters/\(name)",
+    swiftSettings: strict + settings)
 }
 
 func shim(_ name: String, _ pkgConfig: String?, apt package: String) -> Target {
@@ -77,7 +88,7 @@ let package = Package(
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("House", ["Clock", "Audio", "WireProtocol", "Sender"]),
     core("PlaylistFormats", ["Sender"]),
-    core("MPDProtocol"),
+    core("MPDProtocol", settings: small),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
 
@@ -101,14 +112,14 @@ let package = Package(
       "FFmpegSource",
       ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"]),
 
-    adapter("SQLiteStore", ["CSQLite"]),
-    adapter("QRCode", ["CQRencode"]),
+    adapter("SQLiteStore", ["CSQLite"], settings: small),
+    adapter("QRCode", ["CQRencode"], settings: small),
     adapter(
       "WebServer",
       [
         programs("NIOCore", "swift-nio"), programs("NIOPosix", "swift-nio"),
         programs("NIOHTTP1", "swift-nio"),
-      ]),
+      ], settings: small),
 
     // C made callable.
     .target(name: "COpenAPI", path: "Sources/CShims/COpenAPI"),
@@ -157,7 +168,7 @@ let package = Package(
         "Clock", "WireProtocol", "Diagnosis", "LinuxIO", "HostFacts", "AvahiDiscovery",
         "ProgramJSON",
       ],
-      path: "Sources/Doctor", swiftSettings: strict),
+      path: "Sources/Doctor", swiftSettings: strict + small),
 
     // A player without a terminal.
     .target(
@@ -166,7 +177,7 @@ let package = Package(
         "Clock", "WireProtocol", "Pairing", "Sender", "House", "Driver", "LinuxIO", "FFmpegSource",
         "AvahiDiscovery", "SQLiteStore", "ProgramJSON",
       ],
-      path: "Sources/Service", swiftSettings: strict),
+      path: "Sources/Service", swiftSettings: strict + small),
 
     // What browsers and programs ask of a household over HTTP, and their page.
     .target(
@@ -176,13 +187,13 @@ let package = Package(
         "COpenAPI", "Page",
         "ProgramJSON",
       ],
-      path: "Sources/WebAPI", swiftSettings: strict),
+      path: "Sources/WebAPI", swiftSettings: strict + small),
 
     // The same for clients of MPD.
     .target(
       name: "MPD",
       dependencies: ["Sender", "House", "Service", "MPDProtocol", "WebServer"],
-      path: "Sources/MPD", swiftSettings: strict),
+      path: "Sources/MPD", swiftSettings: strict + small),
 
     // The music in a household's folders, found by its tags.
     .target(
@@ -191,7 +202,7 @@ let package = Package(
         "Clock", "Audio", "Sender", "Driver", "House", "PlaylistFormats", "Service", "LinuxIO",
         "SQLiteStore", "FFmpegSource",
       ],
-      path: "Sources/Library", swiftSettings: strict),
+      path: "Sources/Library", swiftSettings: strict + small),
 
     // The library, the only public module.
     .target(
@@ -218,7 +229,7 @@ let package = Package(
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
         "MPD", "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
       ],
-      path: "Sources/Executables/tutti", swiftSettings: strict),
+      path: "Sources/Executables/tutti", swiftSettings: strict + small),
     .executableTarget(
       name: "tutti-receiver",
       dependencies: [
@@ -226,7 +237,7 @@ let package = Package(
         "OpenSSLSecurity", "Output", "ALSAOutput", "AvahiDiscovery", "Diagnosis", "Doctor",
         "HostFacts", arguments, logging,
       ],
-      path: "Sources/Executables/tutti-receiver", swiftSettings: strict),
+      path: "Sources/Executables/tutti-receiver", swiftSettings: strict + small),
     .executableTarget(
       name: "tutti-simulate", dependencies: ["Simulation", arguments],
       path: "Sources/Executables/tutti-simulate", swiftSettings: strict),
