@@ -23,7 +23,9 @@ extension HouseModel {
   /// Where one of both plays already, the other one joins it.
   mutating func makePair(_ left: String, _ right: String, name: String?) {
     pairs.append(Pair(id: left, left: left, right: right, name: name))
-    if let group = group(ofRoom: left) ?? group(ofRoom: right) { join([left], group.id) }
+    guard let group = group(ofRoom: left) ?? group(ofRoom: right) else { return }
+    join([left], group.id)
+    forgetAbandoned()
   }
 
   mutating func withPair(_ id: String, _ body: (inout Pair) -> Void) {

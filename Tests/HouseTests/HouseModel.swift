@@ -196,7 +196,7 @@ struct HouseModel: Equatable {
     }
   }
 
-  private mutating func forgetAbandoned() {
+  mutating func forgetAbandoned() {
     let abandoned = groups.filter(\.isAbandoned)
     let merged = Set(groups.compactMap { standingMerge(of: $0.id)?.other })
     let useful = abandoned.filter {
