@@ -106,6 +106,7 @@ extension HouseRun {
   }
 
   func lookAtSpeakers() {
+    let heldBefore = speakers.sights.filter(\.value.sight.isHeld)
     for receiver in world.receivers {
       let sight = sight(receiver)
       let before = speakers.sights[receiver.id]?.sight
@@ -120,8 +121,9 @@ extension HouseRun {
         speakers.sights[receiver.id] = (sight, world.now)
       }
     }
-    // The first that comes back is as loud as it was.
-    for pair in model.pairs where !pair.rooms.contains(where: isHeld) {
+    // The first that comes back is as loud as it was, also where it comes as the other one goes.
+    for pair in model.pairs
+    where !pair.rooms.contains(where: { isHeld($0) && heldBefore[$0] != nil }) {
       loudness.levels[pair.id] = nil
     }
   }
