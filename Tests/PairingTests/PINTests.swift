@@ -37,7 +37,7 @@ import Testing
       guard line.hasPrefix("  "), numbers.count == 11, !numbers.contains(nil) else { return nil }
       return numbers.compactMap { $0 }
     }
-    #expect(rows.map { $0.first } == Array(0...9))
+    try #require(rows.map { $0.first } == Array(0...9))
     var random = SplitMix64(seed: 7)
     for _ in 0..<500 {
       let digits = PIN(random: random.next()).digits.compactMap(\.wholeNumberValue)
