@@ -10,8 +10,9 @@ import Testing
 @testable import House
 @testable import Service
 
-/// Tests of titles of files that a terminal named only by their paths, on pages and terminals.
-@Suite struct HouseTitlesTests {
+/// Tests of titles of files that a terminal named only by their paths, on pages and terminals. Without titles they
+/// would wait for ever.
+@Suite(.timeLimit(.minutes(1))) struct HouseTitlesTests {
   private final class Files: FileTitles {
     /// True to answer no question until `release` is finished, like a library that hangs.
     let hangs: Bool
@@ -70,6 +71,7 @@ import Testing
 
   /// Gives up the thread now and then, because the tasks that ask for titles need one.
   private func turn() async throws {
+    try Task.checkCancellation()
     try loop.turn(until: HostClock.now + .milliseconds(5))
     await Task.yield()
   }
