@@ -151,6 +151,28 @@ import Testing
     #expect(try box("pairings").said.first?.hasPrefix("nobody is paired") == true)
   }
 
+  @Test func `a room that a daemon knows by its address is unpaired from its page`() throws {
+    let (receiver, address) = try receiver()
+    let daemon = try Daemon(in: folder, arguments: [], environment: try home("bob"))
+    _ = try daemon.run("pair", "--at", address, "--pin", try pin())
+    _ = try daemon.run("play", try tone(seconds: 120), "--at", address)
+    try receiver.line(with: "playing")
+    let page = try daemon.program.line(with: "the page is http://")
+    let port = try #require(page.split(separator: ":").last.flatMap { UInt16($0) }, "\(page)")
+    let connection = try #require(TestConnection(port: port))
+    connection.send(
+      Array(
+        """
+        DELETE /api/v1/rooms/\(address)/pairing HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\
+        Connection: close\r\n\r\n
+        """.utf8))
+    let answer = String(decoding: connection.receive(within: 20), as: UTF8.self)
+    try #require(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
+    try receiver.line(with: "unpaired")
+    #expect(try box("pairings").said.first?.hasPrefix("nobody is paired") == true)
+    #expect(try daemon.stop() == 0)
+  }
+
   @Test func `an open receiver plays for a stranger`() throws {
     let (receiver, address) = try receiver("--access", "open")
     let player = try tutti("play", try tone(seconds: 1), "--at", address)
