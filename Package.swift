@@ -114,6 +114,7 @@ let package = Package(
 
     adapter("SQLiteStore", ["CSQLite"], settings: small),
     adapter("QRCode", ["CQRencode"], settings: small),
+    adapter("ExpatFeeds", ["CExpat"], settings: small),
     adapter(
       "WebServer",
       [
@@ -141,6 +142,7 @@ let package = Package(
     shim("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     shim("COpenSSL", "openssl", apt: "libssl-dev"),
     shim("CQRencode", "libqrencode", apt: "libqrencode-dev"),
+    shim("CExpat", "expat", apt: "libexpat1-dev"),
 
     // What the player and the library share: a session with its sockets, rooms and threads.
     .target(
@@ -200,7 +202,7 @@ let package = Package(
       name: "Library",
       dependencies: [
         "Clock", "Audio", "Sender", "Driver", "House", "PlaylistFormats", "Service", "LinuxIO",
-        "SQLiteStore", "FFmpegSource",
+        "SQLiteStore", "FFmpegSource", "ExpatFeeds",
       ],
       path: "Sources/Library", swiftSettings: strict + small),
 
@@ -309,6 +311,7 @@ let package = Package(
       ]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
     tests("QRCodeTests", ["QRCode"]),
+    tests("ExpatFeedsTests", ["ExpatFeeds"]),
     tests("ArchitectureTests", []),
     tests(
       "DriverTests",
@@ -327,7 +330,7 @@ let package = Package(
       "LibraryTests",
       [
         "Library", "House", "Service", "SQLiteStore", "LinuxIO", "Clock", "Audio", "Driver",
-        "Sender", "FFmpegSource", "TestSupport",
+        "Sender", "FFmpegSource", "ExpatFeeds", "TestSupport",
       ]),
     // Starts the finished programs, which are built beside the tests.
     tests(

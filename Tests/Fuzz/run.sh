@@ -1,11 +1,11 @@
 #!/bin/bash
-# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, or TLS channels:
-#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources SECONDS [libFuzzer options]
+# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, TLS channels, or feeds:
+#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources|feeds SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
 
-target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources SECONDS [libFuzzer options]}
-seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources SECONDS [libFuzzer options]}
+target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds SECONDS [libFuzzer options]}
+seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds SECONDS [libFuzzer options]}
 shift 2
 core=(Clock Audio WireProtocol Pairing)
 libraries=()
@@ -21,10 +21,12 @@ case $target in
   lines) modules=(MPDProtocol) sources=(FuzzLines) ;;
   # Of the programs of inputs.
   sources) modules=("${core[@]}" Sender) sources=(FuzzSources) ;;
+  # Of podcasts.
+  feeds) modules=(ExpatFeeds) sources=(FuzzFeeds) libraries=(-lexpat) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
-  *) echo "there are decoders, sessions, trust, channels, media, lines and sources to fuzz, not $target" >&2; exit 2 ;;
+  *) echo "there are decoders, sessions, trust, channels, media, lines, sources and feeds to fuzz, not $target" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${FUZZ_DIR:-$root/.build/fuzz}
@@ -33,7 +35,7 @@ mkdir -p "$dir/corpus-$target"
 flags=(-O -sanitize=fuzzer,address -parse-as-library -swift-version 6 -package-name tutti
   -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature MemberImportVisibility -I "$dir" -L "$dir"
-  -I "$root/Sources/CShims/COpenSSL")
+  -I "$root/Sources/CShims/COpenSSL" -I "$root/Sources/CShims/CExpat")
 for module in "${modules[@]}"; do
   folder=$root/Sources/$module
   [ -d "$folder" ] || folder=$root/Sources/Adapters/$module
@@ -81,7 +83,7 @@ for file in "$examples"/*; do
     media)
       [ "$short" ] || continue
       for kind in 0 1 2 3; do { byte $kind; cat "$file"; } > "$corpus/$name.$kind"; done ;;
-    lines | sources) break ;;
+    lines | sources | feeds) break ;;
     trust)
       [ "$short" ] || continue
       # A visitor comes to the desk, and sends this.
@@ -92,6 +94,11 @@ if [ "$target" = lines ]; then
   printf 'command_list_ok_begin\nfind "((artist == \\"x\\") AND (!(title contains '"'y'"')))" sort -date window 0:9\ncommand_list_end\n' > "$corpus/find"
   printf 'list album group albumartist\nidle player mixer\nnoidle\nmove 1:3 +0\nseekcur -2.5\n' > "$corpus/list"
   printf 'room a\ngroup g1 6600 kitchen 0\n' > "$corpus/book"
+fi
+if [ "$target" = feeds ]; then
+  item='<item><title>A &amp; B</title><guid>g</guid><pubDate>Tue, 10 Jun 2003 04:00:00 GMT</pubDate><itunes:duration>1:02:03</itunes:duration><enclosure url="http://a/1.mp3" type="audio/mpeg"/></item>'
+  echo "<?xml version='1.0' encoding='UTF-8'?><rss><channel><title>T</title>$item$item</channel></rss>" > "$corpus/rss"
+  echo '<feed><title>T</title><entry><id>a</id><updated>2004-02-29T23:59:60Z</updated><link rel="enclosure" href="http://a/b.ogg"/></entry></feed>' > "$corpus/atom"
 fi
 if [ "$target" = sources ]; then
   item='<item><type>%s</type><code>%s</code><length>%d</length>\n<data encoding="base64">\n%s</data></item>\n'
