@@ -145,6 +145,8 @@ package enum Order: Codable, Hashable, Sendable {
     package var hasVideo: Bool?
     /// Where an address may lead: `.internet` for what guests name.
     package var reach = SourceReach.network
+    /// Where it begins if it is played at once: where somebody has left it.
+    package var startS: Double?
 
     package init(location: String) { self.location = location }
 

@@ -91,9 +91,12 @@ enum Keepsakes {
       key = found
       album = try finder.albumKey(ofTrack: play.name)
     case .radio:
+      if let episode = try Podcasts.episode(at: play.name, database) {
+        key = ThingKey(kind: .episode, key: episode)
+      }
       guard try finder.thing(key, "", nil) != nil else { return }
     case .input: break
-    case .album, .artist, .playlist: return
+    case .album, .artist, .playlist, .podcast, .episode: return
     }
     try database.transaction { () throws(SQLiteError) in
       try database.run(
@@ -187,6 +190,9 @@ final class ThingFinder {
         FROM playlist p LEFT JOIN folder f ON f.id = p.folder WHERE p.id = ?
         """, id, LibraryNumber.playlist)
     case .input: key = id
+    case .podcast: key = try text("SELECT uri FROM podcast WHERE id = ?", id, LibraryNumber.podcast)
+    case .episode:
+      key = try text("SELECT 'e' || id FROM episode WHERE id = ?", id, LibraryNumber.episode)
     }
     return key.map { ThingKey(kind: kind, key: $0) }
   }
@@ -232,6 +238,15 @@ final class ThingFinder {
         }
     case .playlist: return try playlist(key.key)
     case .input: return LibraryThing(.input, id: key.key, title: key.key)
+    case .podcast:
+      return try statements.prepared(Podcast.columns + "WHERE uri = ?")
+        .first([.text(key.key)]) { Podcast($0) }?.thing
+    case .episode:
+      return try statements.prepared(
+        "SELECT e.title, p.title FROM episode e JOIN podcast p ON p.id = e.podcast WHERE e.id = ?"
+      ).first([SQLiteValue(LibraryNumber.parse(key.key, LibraryNumber.episode))]) { row in
+        LibraryThing(.episode, id: key.key, title: row.text(0) ?? "", detail: row.text(1))
+      }
     }
   }
 

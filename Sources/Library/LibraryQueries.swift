@@ -13,6 +13,9 @@ enum LibraryNumber {
   static let radio: Character = "s"
   /// A genre or a composer.
   static let tag: Character = "g"
+  /// A podcast, which is a feed.
+  static let podcast: Character = "f"
+  static let episode: Character = "e"
 
   static func parse(_ id: String, _ kind: Character) -> Int64? {
     guard id.first == kind, id.utf8.count < 20 else { return nil }

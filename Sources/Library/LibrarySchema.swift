@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 6
+  private static let version = 7
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -17,6 +17,7 @@ enum LibrarySchema {
       if (1...5).contains(found) {
         try database.execute("ALTER TABLE playlist ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
       }
+      if (1...6).contains(found) { try database.execute(podcasts) }
       try database.setVersion(version)
     }
     try check(database)
@@ -95,7 +96,7 @@ enum LibrarySchema {
 
     """
 
-  private static let all = tables + search + labels + browsing + keepsakes + loudness
+  private static let all = tables + search + labels + browsing + keepsakes + loudness + podcasts
 
   /// Version 3 gives an album to files that name none, version 4 knows genres and composers: all files are read once more.
   private static let readAgain = """
@@ -151,6 +152,42 @@ enum LibrarySchema {
     END;
     CREATE TRIGGER kept_playlist_removed AFTER DELETE ON playlist WHEN old.folder IS NULL BEGIN
       DELETE FROM favourite WHERE kind = 'playlist' AND key = 'p' || old.id;
+    END;
+
+    """
+
+  // Added by version 7. `due` is when the feed is read next. An episode is `fresh` until somebody begins it, where it has
+  // come after its household has subscribed. `place` has where people have left tracks, by their paths, and episodes, by
+  // their numbers.
+  private static let podcasts = """
+    CREATE TABLE podcast (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, uri TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
+      reach TEXT NOT NULL, problem TEXT, failures INTEGER NOT NULL DEFAULT 0,
+      due INTEGER NOT NULL DEFAULT 0);
+    CREATE TABLE episode (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      podcast INTEGER NOT NULL REFERENCES podcast ON DELETE CASCADE, guid TEXT NOT NULL,
+      title TEXT NOT NULL, uri TEXT NOT NULL, published INTEGER, duration REAL,
+      reach TEXT NOT NULL, fresh INTEGER NOT NULL, played INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (podcast, guid));
+    CREATE INDEX episode_uri ON episode (uri);
+    CREATE TABLE place (
+      kind TEXT NOT NULL, key TEXT NOT NULL, seconds REAL NOT NULL, duration REAL,
+      at INTEGER NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+    CREATE INDEX place_at ON place (at);
+    CREATE TRIGGER kept_podcast_removed AFTER DELETE ON podcast BEGIN
+      DELETE FROM favourite WHERE kind = 'podcast' AND key = old.uri;
+    END;
+    CREATE TRIGGER kept_episode_removed AFTER DELETE ON episode BEGIN
+      DELETE FROM favourite WHERE kind = 'episode' AND key = 'e' || old.id;
+      DELETE FROM place WHERE kind = 'episode' AND key = 'e' || old.id;
+    END;
+    CREATE TRIGGER place_moved AFTER UPDATE OF folder, name ON track
+      WHEN old.folder IS NOT new.folder OR old.name IS NOT new.name BEGIN
+      UPDATE OR REPLACE place
+        SET key = (SELECT path FROM folder WHERE id = new.folder) || '/' || new.name
+        WHERE kind = 'track'
+          AND key = (SELECT path FROM folder WHERE id = old.folder) || '/' || old.name;
     END;
 
     """

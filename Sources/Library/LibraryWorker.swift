@@ -1,3 +1,4 @@
+import ExpatFeeds
 import FFmpegSource
 import LinuxIO
 import Sender
@@ -34,6 +35,7 @@ package enum LibraryWorker {
         return try LoudnessMeter.measure(path: path).map { .loudness($0) } ?? .done("")
       case .shrink(let path, let isInside, let size, let target):
         return .done(try shrink(path, isInside, size, target))
+      case .feed(let address, let reach): return try feed(address, reach)
       }
     } catch {
       return switch error {
@@ -43,6 +45,29 @@ package enum LibraryWorker {
       case .unsupported: .useless("\(error)")
       default: .broken("\(error)")
       }
+    }
+  }
+
+  /// Bytes of a feed, and the time in which it must have come.
+  static let feedLimit = 16 << 20
+  static let feedTime = Duration.seconds(15)
+
+  /// Reads a podcast's feed, and then confines the process for good: what the feed's bytes make of it opens and reaches
+  /// nothing. It answers nothing else afterwards.
+  private static func feed(
+    _ address: String, _ reach: SourceReach
+  ) throws(MediaError) -> WorkerAnswer {
+    let file: AddressBytes
+    do throws(MediaError) {
+      file = try AddressBytes(at: address, reach: reach, limit: feedLimit, time: feedTime)
+    } catch .unreadable(_, let reason) {
+      return .broken(reason)
+    }
+    if let reason = ConfinedService.confine() { return .useless(reason) }
+    do {
+      return .feed(try PodcastFeed(file.bytes), isOwn: file.isOwn)
+    } catch {
+      return .broken(error.description)
     }
   }
 
@@ -81,6 +106,8 @@ enum WorkerRequest: Hashable {
   /// Writes a picture, from a media file or a file of its own, at most `size` pixels each way, to `target` plus an
   /// extension.
   case shrink(String, isInside: Bool, size: Int, target: String)
+  /// Reads the feed at an address. The program must be ended after its answer.
+  case feed(String, SourceReach)
 
   private var words: [String] {
     switch self {
@@ -90,6 +117,7 @@ enum WorkerRequest: Hashable {
     case .loudness(let path): ["loudness", path]
     case .shrink(let path, let isInside, let size, let target):
       ["shrink", path, isInside ? "inside" : "itself", "\(size)", target]
+    case .feed(let address, let reach): ["feed", address, reach.rawValue]
     }
   }
 
@@ -106,14 +134,19 @@ enum WorkerRequest: Hashable {
     case ("shrink", 5):
       self = .shrink(
         words[1], isInside: words[2] == "inside", size: Int(words[3]) ?? 0, target: words[4])
+    case ("feed", 3):
+      guard let reach = SourceReach(rawValue: words[2]) else { return nil }
+      self = .feed(words[1], reach)
     default: return nil
     }
   }
 }
 
 /// The program's answer.
-enum WorkerAnswer: Hashable {
+enum WorkerAnswer {
   case tags(FileTags)
+  /// - isOwn: true if it came from this machine itself.
+  case feed(PodcastFeed, isOwn: Bool)
   case loudness(MeasuredSound)
   case done(String)
   /// The file does not exist any more.
@@ -128,6 +161,7 @@ enum WorkerAnswer: Hashable {
     switch self {
     case .tags(let tags): ["tags"] + tags.words
     case .loudness(let sound): ["loudness", "\(sound.peak)", sound.blocks.text]
+    case .feed(let feed, let isOwn): ["feed", isOwn ? "own" : "", feed.title] + feed.words
     case .done(let text): ["done", text]
     case .gone: ["gone", ""]
     case .unreadable(let reason): ["unreadable", reason]
@@ -151,12 +185,41 @@ enum WorkerAnswer: Hashable {
         let blocks = LoudnessBlocks(text: words[2])
       else { return nil }
       self = .loudness(MeasuredSound(blocks: blocks, peak: peak))
+    case "feed":
+      guard words.count > 2, let feed = PodcastFeed(title: words[2], words: words.dropFirst(3))
+      else { return nil }
+      self = .feed(feed, isOwn: words[1] == "own")
     case "done": self = .done(words[1])
     case "gone": self = .gone
     case "unreadable": self = .unreadable(words[1])
     case "broken": self = .broken(words[1])
     case "useless": self = .useless(words[1])
     default: return nil
+    }
+  }
+}
+
+extension PodcastFeed {
+  /// Five of each episode. A text holds no zero: XML has none.
+  fileprivate var words: [String] {
+    episodes.flatMap { episode in
+      [
+        episode.guid, episode.title, episode.address, episode.publishedS.map { "\($0)" } ?? "",
+        episode.durationS.map { "\($0)" } ?? "",
+      ]
+    }
+  }
+
+  fileprivate init?(title: String, words: ArraySlice<String>) {
+    guard words.count % 5 == 0, words.count / 5 <= Self.episodeLimit else { return nil }
+    self.init()
+    self.title = title
+    let words = Array(words)
+    for place in stride(from: 0, to: words.count, by: 5) {
+      var episode = Episode(
+        guid: words[place], title: words[place + 1], address: words[place + 2])
+      (episode.publishedS, episode.durationS) = (Int64(words[place + 3]), Double(words[place + 4]))
+      episodes.append(episode)
     }
   }
 }

@@ -61,6 +61,7 @@ package final class MediaLibrary: LibraryControl {
   private let shared: Shelf
   let file: LibraryFile
   let foreign: ForeignFiles
+  let feeds: FeedDesk
   private let shelf: PictureShelf
   private let covers: String
 
@@ -78,6 +79,7 @@ package final class MediaLibrary: LibraryControl {
     shelf = PictureShelf(
       folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
     foreign = ForeignFiles(shelf)
+    feeds = FeedDesk(command: settings.worker + [LibraryWorker.awaited])
     covers = HouseCovers.folder(beside: settings.database)
     do {
       try StateFile.createDirectory(path: settings.pictures)
@@ -99,6 +101,7 @@ package final class MediaLibrary: LibraryControl {
 
   /// Ends a scan at once, and all threads of it. Call it once.
   package func close() {
+    feeds.close()
     file.close()
     shelf.close()
   }

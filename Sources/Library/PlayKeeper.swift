@@ -11,6 +11,9 @@ package actor PlayKeeper {
   private let house: any HouseControl
   private let library: MediaLibrary
   private var watch = PlayWatch()
+  private var places = PlaceWatch()
+  /// Addresses of what the groups play, by the groups' ids.
+  private var addresses: [String: (entry: Int, uri: String)] = [:]
 
   package init(_ house: any HouseControl, _ library: MediaLibrary) {
     (self.house, self.library) = (house, library)
@@ -26,11 +29,14 @@ package actor PlayKeeper {
   private func follow() async {
     while !Task.isCancelled {
       if let news = try? await house.changes(), let state = try? await house.state() {
-        for group in state.groups { watch.take(group, at: state.nowMs) }
+        await take(state.groups, at: state.nowMs)
         for await change in news {
-          for id in change.removedGroups { watch.forget(id) }
-          for group in change.groups { watch.take(group, at: change.nowMs) }
-          await keep(at: change.nowMs)
+          for id in change.removedGroups {
+            watch.forget(id)
+            if let place = places.forget(id, at: change.nowMs) { await keep(place) }
+            addresses[id] = nil
+          }
+          await take(change.groups, at: change.nowMs)
         }
       }
       // The stream has ended because this actor was too slow, or because the house is about to end.
@@ -40,10 +46,44 @@ package actor PlayKeeper {
 
   private func look() async {
     while (try? await Task.sleep(for: Self.period)) != nil {
-      guard watch.isWaiting, let state = try? await house.state() else { continue }
-      for group in state.groups { watch.take(group, at: state.nowMs) }
-      await keep(at: state.nowMs)
+      guard watch.isWaiting || places.isWaiting, let state = try? await house.state() else {
+        continue
+      }
+      await take(state.groups, at: state.nowMs)
     }
+  }
+
+  private func take(_ groups: [HouseState.Group], at nowMs: Double) async {
+    for group in groups {
+      watch.take(group, at: nowMs)
+      if let place = places.take(group, at: nowMs) { await keep(place) }
+      await note(group)
+    }
+    await keep(at: nowMs)
+  }
+
+  private func keep(_ place: PlaceWatch.Place) async {
+    let known = addresses[place.groupId]
+    let uri = known?.entry == place.item.entryId ? known?.uri : nil
+    guard place.item.trackId != nil || uri != nil else { return }
+    try? await library.keep(place, uri: uri ?? "")
+  }
+
+  /// Finds the address of what a group plays, while its queue still has it.
+  private func note(_ group: HouseState.Group) async {
+    guard let item = group.item, item.trackId == nil, addresses[group.id]?.entry != item.entryId,
+      let uri = await entry(of: group.id, group.queue.index, item)?.uri
+    else { return }
+    addresses[group.id] = (item.entryId, uri)
+  }
+
+  private func entry(
+    of group: String, _ index: Int?, _ item: HouseState.Item
+  ) async -> QueuePage.Entry? {
+    guard let index, let page = try? await house.queue(group: group, offset: index, limit: 1),
+      let entry = page.entries.first, entry.id == item.entryId
+    else { return nil }
+    return entry
   }
 
   private func keep(at nowMs: Double) async {
@@ -59,10 +99,7 @@ package actor PlayKeeper {
     if let track = item.trackId {
       return .init(kind: .track, name: track, title: item.title, artist: item.artist, at: at)
     }
-    guard let index = heard.index,
-      let page = try? await house.queue(group: heard.groupId, offset: index, limit: 1),
-      let entry = page.entries.first, entry.id == item.entryId
-    else { return nil }
+    guard let entry = await entry(of: heard.groupId, heard.index, item) else { return nil }
     if case .input(let name) = LiveLocation(entry.uri) {
       return .init(kind: .input, name: name, title: name, artist: nil, at: at)
     }

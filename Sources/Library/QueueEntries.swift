@@ -13,6 +13,14 @@ enum QueueEntries {
       switch item {
       case .radio(let id): try [radio(id, database)]
       case .playlist(let id): try playlist(id, folders, database)
+      case .podcast(let id): try Podcasts.entries(podcast: id, database)
+      case .episode(let id): try Podcasts.entries(episode: id, database)
+      case .track:
+        try tracks(item, folders, database).compactMap { track in
+          var entry = track.entry(in: folders)
+          entry?.startS = try Places.seconds(of: track, database)
+          return entry
+        }
       default: try tracks(item, folders, database).compactMap { $0.entry(in: folders) }
       }
     guard !entries.isEmpty else {
@@ -64,7 +72,7 @@ enum QueueEntries {
         order: " ORDER BY a.year IS NULL, a.year, a.sort, a.id, coalesce(t.disc, 1), "
           + "t.track IS NULL, t.track, f.path, t.name" + limit)
     case .folder(let path): return try below(path, folders, database)
-    case .playlist, .radio: return []
+    case .playlist, .radio, .podcast, .episode: return []
     }
   }
 

@@ -1,7 +1,8 @@
+import ExpatFeeds
 import SQLiteStore
 
 /// Content that users have put into the library and that no scan can find again: stations, saved
-/// playlists, favourites and what was played.
+/// playlists, podcasts, favourites and what was played.
 struct UserLists {
   private struct Station {
     var name: String
@@ -41,9 +42,14 @@ struct UserLists {
   private var playlists: [(id: Int64, name: String, entries: [Entry])] = []
   private var favourites: [Favourite] = []
   private var plays: [Play] = []
+  /// Rows as they are, with their numbers.
+  private var podcasts: [[SQLiteValue]] = []
+  private var episodes: [[SQLiteValue]] = []
+  private var places: [[SQLiteValue]] = []
 
   var isEmpty: Bool {
     stations.isEmpty && playlists.isEmpty && favourites.isEmpty && plays.isEmpty
+      && podcasts.isEmpty && places.isEmpty
   }
 
   /// A phrase such as `2 stations, 1 playlist and 5 favourites were`.
@@ -51,8 +57,9 @@ struct UserLists {
     func counted(_ count: Int, _ word: String) -> String {
       "\(count) \(word)\(count == 1 ? "" : "s")"
     }
-    return counted(stations.count, "station") + ", " + counted(playlists.count, "playlist")
-      + " and " + counted(favourites.count, "favourite") + " were"
+    return counted(stations.count, "station") + ", " + counted(playlists.count, "playlist") + ", "
+      + counted(podcasts.count, "podcast") + " and " + counted(favourites.count, "favourite")
+      + " were"
   }
 
   /// Reads all that is readable in a damaged file.
@@ -74,6 +81,59 @@ struct UserLists {
     }
     playlists = found.map { ($0.id, $0.name, Self.entries(of: $0.id, in: database)) }
     readKeepsakes(database)
+    readPodcasts(database)
+  }
+
+  private mutating func readPodcasts(_ database: Database) {
+    // Older files have none of these tables.
+    try? database.prepare("SELECT id, uri, title, reach FROM podcast ORDER BY id LIMIT ?")
+      .forEach([SQLiteValue(Podcasts.limit)]) { row in
+        guard let uri = row.text(1), StoredLists.isAddress(uri) else { return }
+        podcasts.append([
+          SQLiteValue(row.int64(0)), .text(uri), .text(row.text(2) ?? uri),
+          .text(row.text(3) ?? ""),
+        ])
+      }
+    try? database.prepare(
+      """
+      SELECT id, podcast, guid, title, uri, reach, published, duration, fresh, played FROM episode
+      ORDER BY id LIMIT ?
+      """
+    ).forEach([SQLiteValue(Podcasts.limit * PodcastFeed.episodeLimit)]) { row in
+      guard let uri = row.text(4), StoredLists.isAddress(uri) else { return }
+      episodes.append([
+        SQLiteValue(row.int64(0)), SQLiteValue(row.int64(1)), .text(row.text(2) ?? uri),
+        .text(row.text(3) ?? ""), .text(uri), .text(row.text(5) ?? ""), SQLiteValue(row.int64(6)),
+        SQLiteValue(row.double(7)), SQLiteValue(row.bool(8)), SQLiteValue(row.bool(9)),
+      ])
+    }
+    try? database.prepare("SELECT kind, key, seconds, duration, at FROM place LIMIT ?")
+      .forEach([SQLiteValue(Places.limit)]) { row in
+        guard let kind = row.text(0), let key = row.text(1), let seconds = row.double(2) else {
+          return
+        }
+        places.append([
+          .text(kind), .text(key), .real(seconds), SQLiteValue(row.double(3)),
+          SQLiteValue(row.int64(4) ?? 0),
+        ])
+      }
+  }
+
+  private func writePodcasts(to database: Database) throws(SQLiteError) {
+    let podcast = try database.prepare(
+      "INSERT OR IGNORE INTO podcast (id, uri, title, reach) VALUES (?, ?, ?, ?)")
+    for row in podcasts { try podcast.run(row) }
+    // Those of a podcast that could not be read are left out.
+    let episode = try database.prepare(
+      """
+      INSERT OR IGNORE INTO episode
+        (id, podcast, guid, title, uri, reach, published, duration, fresh, played)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE ?2 IN (SELECT id FROM podcast)
+      """)
+    for row in episodes { try episode.run(row) }
+    let place = try database.prepare(
+      "INSERT OR IGNORE INTO place (kind, key, seconds, duration, at) VALUES (?, ?, ?, ?, ?)")
+    for row in places { try place.run(row) }
   }
 
   private mutating func readKeepsakes(_ database: Database) {
@@ -145,6 +205,7 @@ struct UserLists {
           SQLiteValue(play.at), .text(play.kind), .text(play.key), .text(play.title),
           SQLiteValue(play.artist), SQLiteValue(play.album))
       }
+      try writePodcasts(to: database)
     }
   }
 

@@ -131,5 +131,6 @@ extension WebAPI {
   private static let itemKinds: [(key: String, make: @Sendable (String) -> LibraryItem)] = [
     ("trackId", { .track($0) }), ("albumId", { .album($0) }), ("artistId", { .artist($0) }),
     ("folder", { .folder($0) }), ("playlistId", { .playlist($0) }), ("radioId", { .radio($0) }),
+    ("podcastId", { .podcast($0) }), ("episodeId", { .episode($0) }),
   ]
 }

@@ -26,7 +26,7 @@ package struct WebAPI: Sendable {
   static let routes =
     pageRoutes + browserRoutes + groupRoutes + queueRoutes + roomRoutes + announceRoutes
     + alarmRoutes + nightRoutes + sceneRoutes + stereoRoutes + setUpRoutes + libraryRoutes
-    + playlistRoutes
+    + playlistRoutes + podcastRoutes
     + keepsakeRoutes
     + browsingRoutes
     + fileRoutes

@@ -1,5 +1,6 @@
 import Dispatch
 package import House
+package import Sender
 package import Service
 internal import Synchronization
 package import WebServer
@@ -88,6 +89,15 @@ package struct NoLibrary: LibraryControl {
   package func letters(_ list: LetteredList) throws(Refusal) -> [LibraryLetter] { [] }
   package func radios() throws(Refusal) -> [Radio] { [] }
   package func playlists() throws(Refusal) -> [StoredPlaylist] { [] }
+  package func podcasts() throws(Refusal) -> [Podcast] { [] }
+  package func subscribe(_ uri: String, reach: SourceReach) throws(Refusal) -> Podcast {
+    throw none
+  }
+  package func unsubscribe(_ id: String) throws(Refusal) { throw none }
+  package func podcast(_ id: String) throws(Refusal) -> PodcastContents { throw none }
+  package func refreshPodcasts() throws(Refusal) {}
+  package func markEpisode(_ id: String, isPlayed: Bool) throws(Refusal) { throw none }
+  package func begun(limit: Int) throws(Refusal) -> [LibraryThing] { [] }
   package func folder(_ path: String) throws(Refusal) -> FolderContents {
     FolderContents(path: path, folders: [], tracks: [])
   }

@@ -105,6 +105,7 @@ struct Sink {
         "iconv_open(", "strftime(", "sscanf(", "strptime(",
       ]),
     Sink(name: "JSON", words: ["JSONDecoder", "JSONSerialization"]),
+    Sink(name: "XML", words: ["XML_ParserCreate*("]),
     Sink(name: "a header", words: ["HTTPHeaders("]),
     Sink(name: "a QR code", words: ["QRcode_encode*("]),
   ]

@@ -37,6 +37,12 @@ final class LibraryBed {
   static func makeOld(_ database: Database, version: Int) throws {
     try database.execute(
       """
+      DROP TRIGGER kept_podcast_removed; DROP TRIGGER kept_episode_removed;
+      DROP TRIGGER place_moved; DROP TABLE place; DROP TABLE episode; DROP TABLE podcast;
+      """)
+    guard version < 6 else { return try database.setVersion(version) }
+    try database.execute(
+      """
       DROP TRIGGER kept_track_moved; DROP TRIGGER kept_radio_removed;
       DROP TRIGGER kept_playlist_removed; DROP TABLE favourite; DROP TABLE play;
       DROP INDEX track_sort; DROP INDEX track_added; DROP TABLE track_tag; DROP TABLE tag;
@@ -44,7 +50,7 @@ final class LibraryBed {
       DROP INDEX track_unmeasured; ALTER TABLE track DROP COLUMN measured;
       ALTER TABLE track DROP COLUMN loudness; ALTER TABLE track DROP COLUMN peak;
       """)
-    if version < 6 { try database.execute("ALTER TABLE playlist DROP COLUMN revision") }
+    try database.execute("ALTER TABLE playlist DROP COLUMN revision")
     if version < 2 { try database.execute("ALTER TABLE playlist_entry DROP COLUMN reach") }
     try database.setVersion(version)
   }

@@ -1,4 +1,5 @@
 package import House
+package import Sender
 package import Service
 
 /// A library of one album, with one picture and one film in a folder, and a picture `def456` that is still being
@@ -11,6 +12,10 @@ package actor FakeLibrary: LibraryControl {
   private var plays = [PlayPage.Play(.track, id: "t1", title: "Sinnerman 1", atS: 1_700_000_000)]
   private var lists = [StoredPlaylist(id: "p1", name: "Sunday", trackCount: 3)]
   private var listed: [String: [QueuePage.Entry]] = [:]
+  private var feeds = [
+    Podcast(id: "f1", title: "Daily", uri: "http://example.org/feed", episodeCount: 2, newCount: 1)
+  ]
+  private var played: Set = ["e2"]
 
   /// - Parameter folder: contains the files `picture.jpg` and `film.mp4`.
   package init(folder: String) { self.folder = folder }
@@ -87,7 +92,7 @@ package actor FakeLibrary: LibraryControl {
   package func setFavourite(
     _ kind: LibraryThing.Kind, _ id: String, to isFavourite: Bool
   ) throws(Refusal) {
-    guard ["a1", "r1", "t1", "s1", "p1", "Turntable"].contains(id) else {
+    guard ["a1", "r1", "t1", "s1", "p1", "Turntable", "f1", "e1"].contains(id) else {
       throw .noSuch("There is no \(kind) \(id).")
     }
     kept.removeAll { $0.kind == kind && $0.id == id }
@@ -215,6 +220,49 @@ package actor FakeLibrary: LibraryControl {
     lists.remove(at: place)
   }
 
+  package func podcasts() throws(Refusal) -> [Podcast] { feeds }
+
+  /// - Parameter reach: not `.all`, which no browser has.
+  package func subscribe(_ uri: String, reach: SourceReach) throws(Refusal) -> Podcast {
+    guard reach == .network, !uri.hasSuffix("/broken") else {
+      throw .invalid("this feed cannot be read: it is no feed")
+    }
+    feeds.append(Podcast(id: newID("f"), title: "New", uri: uri, episodeCount: 0, newCount: 0))
+    return feeds[feeds.count - 1]
+  }
+
+  package func unsubscribe(_ id: String) throws(Refusal) {
+    guard let place = feeds.firstIndex(where: { $0.id == id }) else {
+      throw .noSuch("There is no podcast \(id).")
+    }
+    feeds.remove(at: place)
+  }
+
+  package func podcast(_ id: String) throws(Refusal) -> PodcastContents {
+    guard let podcast = feeds.first(where: { $0.id == id }) else {
+      throw .noSuch("There is no podcast \(id).")
+    }
+    let episodes = ["e1", "e2"].map { id in
+      var episode = Episode(
+        id: id, title: "No. \(id)", isNew: id == "e1", isPlayed: played.contains(id))
+      (episode.publishedAtS, episode.durationS) = (1_700_000_000, 1_800)
+      if id == "e1" { episode.positionS = 600 }
+      return episode
+    }
+    return PodcastContents(podcast: podcast, episodes: episodes)
+  }
+
+  package func refreshPodcasts() throws(Refusal) {}
+
+  package func markEpisode(_ id: String, isPlayed: Bool) throws(Refusal) {
+    guard ["e1", "e2"].contains(id) else { throw .noSuch("There is no episode \(id).") }
+    if isPlayed { played.insert(id) } else { played.remove(id) }
+  }
+
+  package func begun(limit: Int) throws(Refusal) -> [LibraryThing] {
+    [LibraryThing(.episode, id: "e1", title: "No. e1", detail: "20 min left")]
+  }
+
   package func entries(of item: LibraryItem) throws(Refusal) -> [Order.NewEntry] {
     switch item {
     case .track(let id):
@@ -224,8 +272,10 @@ package actor FakeLibrary: LibraryControl {
       return [entry(track)]
     case .album("a1"), .artist("r1"), .folder, .playlist("p1"):
       return Self.tracks.map(entry)
+    case .podcast("f1"), .episode("e1"):
+      return [Order.NewEntry(location: "http://example.org/e1.mp3")]
     case .radio("s1"): return [Order.NewEntry(location: "http://example.org/fip")]
-    case .album, .artist, .playlist, .radio:
+    case .album, .artist, .playlist, .radio, .podcast, .episode:
       throw .noSuch("There is no such thing in the library.")
     }
   }

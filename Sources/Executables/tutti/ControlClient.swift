@@ -10,7 +10,8 @@ import Service
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
   static let timeout = Nanoseconds.seconds(5)
-  /// A visit to a room ends within 15 s of the connection, by itself; an announcement begins as soon, or is refused.
+  /// A visit to a room ends within 15 s of the connection, by itself; an announcement begins as soon, or is refused; a
+  /// feed is read in 20 s, or not at all.
   private static let visitTimeout = Nanoseconds.seconds(30)
   /// If the answer takes longer than this, the client prints what it waits for.
   static let silence = Nanoseconds.seconds(1)
@@ -79,7 +80,9 @@ struct ControlClient {
 
   /// Asks a daemon about its library. Returns nil if no daemon runs.
   func askLibrary(_ request: LibraryRequest) throws -> LibraryAnswer? {
-    switch try outcome(of: .library(request: request)) {
+    var client = self
+    if case .subscribe = request { client.timeout = Self.visitTimeout }
+    switch try client.outcome(of: .library(request: request)) {
     case .library(let answer)?: return answer
     case .done?, .access?, .pairing?, .refused?: throw Self.misunderstood
     case nil: return nil

@@ -23,7 +23,7 @@ final class HouseSurfaces {
   private let web: WebService
   /// Nil unless the configuration asks for it.
   private let mpd: HouseMPD?
-  /// Keeps the history of what was played.
+  /// Keeps the history of what was played, and follows podcasts.
   private let history: Task<Void, Never>?
   /// Lets programs such as Home Assistant find the page; nil where the network cannot reach it.
   private let presence: ServicePublisher?
@@ -41,7 +41,11 @@ final class HouseSurfaces {
       case .failure(let failure): NoLibrary(because: "The library cannot be used: \(failure).")
       }
     history = media.map { library in
-      Task.detached { await PlayKeeper(house, library).run() }
+      Task.detached {
+        async let feeds: Void = library.followPodcasts()
+        await PlayKeeper(house, library).run()
+        await feeds
+      }
     }
     let name = configuration.name ?? HostName.current
     pairing = HousePairing(house: house, senderName: name, means: .own(state, senderName: name))

@@ -39,6 +39,7 @@ struct TuttiCommand: ParsableCommand {
       SourcesCommand.self,
       FoldersCommand.self, RenameCommand.self,
       SearchCommand.self, FavouritesCommand.self, RadioCommand.self, PlaylistsCommand.self,
+      PodcastsCommand.self,
       SaveCommand.self, MergeCommand.self,
       IdentifyCommand.self, SayCommand.self, AnnounceCommand.self, ServeCommand.self,
       AddPhoneCommand.self,

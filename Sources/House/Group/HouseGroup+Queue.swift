@@ -48,8 +48,14 @@ extension HouseGroup {
     unshuffled = nil
     send(.edit(.clear))
     let added = try insert(entries, .end)
-    if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    try begin(added, entries)
     return added
+  }
+
+  /// Plays the first of what was added.
+  private func begin(_ added: [Int], _ entries: [Entry]) throws(Refusal) {
+    guard let first = added.first else { return }
+    try play(QueuePlace(entry: first, seconds: entries.first?.startS ?? 0))
   }
 
   private func clear() -> String {
@@ -83,7 +89,7 @@ extension HouseGroup {
       (undo, merge) = before
       throw error
     }
-    if let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    try begin(added, entries)
     return added
   }
 
@@ -91,7 +97,7 @@ extension HouseGroup {
   private func add(_ entries: [Entry], at place: Order.Place) throws(Refusal) -> [Int] {
     let begins = items.isEmpty && isResting && hasRooms && place != .waiting
     let added = try insert(entries, try player.place(place, current: currentAtRest))
-    if begins, let first = added.first { try play(QueuePlace(entry: first, seconds: 0)) }
+    if begins { try begin(added, entries) }
     undo = nil
     return added
   }

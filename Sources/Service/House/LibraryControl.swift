@@ -1,7 +1,9 @@
 package import House
 
 /// The music that a household owns, and its stations and playlists, from any thread. Problems are sentences for people.
-package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs {
+package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs,
+  LibraryPodcasts
+{
   func albums(_ query: AlbumQuery) async throws(Refusal) -> AlbumPage
   func album(_ id: String) async throws(Refusal) -> AlbumContents
   func artists(offset: Int, limit: Int) async throws(Refusal) -> ArtistPage
@@ -41,6 +43,9 @@ package enum LibraryItem: Hashable, Sendable {
   case folder(String)
   case playlist(String)
   case radio(String)
+  /// Its newest episode that nobody has heard.
+  case podcast(String)
+  case episode(String)
 }
 
 package struct ServableFile: Hashable, Sendable {

@@ -18,7 +18,7 @@ package protocol LibraryKeepsakes: Sendable {
 /// Something that a household plays, as a tile or a row shows it.
 package struct LibraryThing: Codable, Hashable, Sendable {
   package enum Kind: String, Codable, CaseIterable, Sendable {
-    case album, artist, track, radio, playlist, input
+    case album, artist, track, radio, playlist, input, podcast, episode
   }
 
   package var kind: Kind
@@ -28,7 +28,7 @@ package struct LibraryThing: Codable, Hashable, Sendable {
   /// Such as the artist of an album.
   package var detail: String?
   package var artwork: String?
-  /// When it became a favourite or was played last, in seconds since 1970.
+  /// When it became a favourite, was played last or was published, in seconds since 1970.
   package var atS: Double?
 
   package init(_ kind: Kind, id: String, title: String, detail: String? = nil) {

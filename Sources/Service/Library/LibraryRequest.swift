@@ -1,4 +1,5 @@
 package import House
+internal import Sender
 
 /// A terminal's request to the library of a daemon.
 package enum LibraryRequest: Codable, Hashable, Sendable {
@@ -12,15 +13,20 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   /// Plays something in place of a group's queue, or adds it to the end.
   case play(thing: LibraryThing, isAdded: Bool)
   case favour(thing: LibraryThing, isFavourite: Bool)
-  /// The items of a playlist.
+  /// The items of a playlist, or the episodes of a podcast.
   case contents(playlist: LibraryThing)
   case edit(playlist: LibraryThing, edit: PlaylistOrder)
   /// Puts something at the end of the playlist of this name, which is made if there is none.
   case keep(thing: LibraryThing, playlist: String)
   /// Without a name the station is asked for its own.
   case addRadio(name: String?, uri: String)
-  /// Removes a station or a playlist.
+  /// Removes a station or a playlist, or unsubscribes from a podcast.
   case forget(thing: LibraryThing)
+  case podcasts
+  case subscribe(uri: String)
+  /// Looks for new episodes.
+  case refreshPodcasts
+  case mark(episode: LibraryThing, isPlayed: Bool)
 }
 
 /// An edit of a playlist. Its items are numbered from 1, as `contents` lists them.
@@ -64,6 +70,21 @@ extension LibraryControl {
       try await setFavourite(thing.kind, thing.id, to: isFavourite)
       let said = isFavourite ? "is a favourite" : "is no favourite any more"
       return LibraryAnswer(done: "\(thing.title) \(said)")
+    case .contents(let list) where list.kind == .podcast:
+      return LibraryAnswer(things: try await podcast(list.id).episodes.map(\.thing))
+    case .podcasts: return LibraryAnswer(things: try await podcasts().map(\.thing))
+    case .subscribe(let uri):
+      // Whoever is at this machine may name what is on it.
+      let podcast = try await subscribe(uri, reach: .all)
+      let count = "\(podcast.episodeCount) episode\(podcast.episodeCount == 1 ? "" : "s")"
+      return LibraryAnswer(
+        things: [podcast.thing], done: "subscribed to \(podcast.title), \(count)")
+    case .refreshPodcasts:
+      try await refreshPodcasts()
+      return LibraryAnswer(done: "looks for new episodes")
+    case .mark(let episode, let isPlayed):
+      try await markEpisode(episode.id, isPlayed: isPlayed)
+      return LibraryAnswer(done: "\(episode.title) is \(isPlayed ? "played" : "not played")")
     case .contents(let list):
       return LibraryAnswer(things: try await playlist(list.id).entries.map(\.thing))
     case .edit(let list, let edit): return LibraryAnswer(done: try await carryOut(edit, in: list))
@@ -72,8 +93,11 @@ extension LibraryControl {
       switch thing.kind {
       case .radio: try await removeRadio(thing.id)
       case .playlist: try await removePlaylist(thing.id)
-      case .album, .artist, .track, .input:
-        throw .invalid("only stations and playlists can be removed")
+      case .podcast:
+        try await unsubscribe(thing.id)
+        return LibraryAnswer(done: "unsubscribed from \(thing.title)")
+      case .album, .artist, .track, .input, .episode:
+        throw .invalid("only stations, playlists and podcasts can be removed")
       }
       return LibraryAnswer(done: "\(thing.title) is removed")
     }
@@ -175,7 +199,9 @@ extension HouseControl {
     _ = try await perform(
       .edit(group: group, .add(entries, at: isAdded ? .end : .now), expected: nil))
     let place = try await state().groups.first { $0.id == group }?.name
-    let said = isAdded ? "\(thing.title) is added" : "plays \(thing.title)"
+    // Of a podcast, one episode is played.
+    let title = (thing.kind == .podcast ? entries.first?.title : nil) ?? thing.title
+    let said = isAdded ? "\(title) is added" : "plays \(title)"
     return LibraryAnswer(done: (place.map { "\($0): " } ?? "") + said)
   }
 }
@@ -189,6 +215,8 @@ extension LibraryThing {
     case .radio: .library(.radio(id))
     case .playlist: .library(.playlist(id))
     case .input: .input(id)
+    case .podcast: .library(.podcast(id))
+    case .episode: .library(.episode(id))
     }
   }
 }

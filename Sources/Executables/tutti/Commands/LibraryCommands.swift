@@ -206,7 +206,10 @@ protocol LibraryCommand: ParsableCommand {
 extension LibraryCommand {
   func run() throws { try showOrChange() }
 
-  func showOrChange() throws {
+  func showOrChange() throws { try showOrChange(request, or: nothing) }
+
+  /// - Parameter nothing: a line for an empty list.
+  func showOrChange(_ request: LibraryRequest, or nothing: String) throws {
     let added = choice.add != nil
     let choices = [change, choice.number.map { .init($0, choice.request) }].compactMap(\.self)
     try reporting {
@@ -219,7 +222,7 @@ extension LibraryCommand {
     }
   }
 
-  fileprivate func thing(_ number: Int, of things: [LibraryThing]) throws -> LibraryThing {
+  func thing(_ number: Int, of things: [LibraryThing]) throws -> LibraryThing {
     guard things.indices.contains(number - 1) else {
       throw Failure(.usage, "the list has \(things.count) items; there is no number \(number)")
     }
@@ -227,7 +230,7 @@ extension LibraryCommand {
   }
 
   /// Asks a daemon about its library.
-  fileprivate func ask(_ request: LibraryRequest) throws -> LibraryAnswer {
+  func ask(_ request: LibraryRequest) throws -> LibraryAnswer {
     guard let answer = try common.client(try common.state()).askLibrary(request) else {
       throw Failure(.unavailable, "no daemon runs; start one with: tutti serve")
     }

@@ -1,0 +1,50 @@
+import House
+import Service
+import WebServer
+
+/// Podcasts that the household has subscribed to.
+extension WebAPI {
+  private static let podcasts = "\(library)/podcasts"
+
+  static let podcastRoutes: [Route] = [
+    Route("GET", podcasts, .guest) { api, _ in
+      try json(["podcasts": await api.library.podcasts()])
+    },
+    Route("POST", podcasts, .household) { api, call in
+      var fields = try call.fields()
+      let uri = try fields.string("uri", lengths: Podcast.uriLengths)
+      try fields.end()
+      guard let uri else { throw APIProblem.missing("uri") }
+      guard Podcast.isAddress(uri) else {
+        throw APIProblem.invalid("uri must be an address such as https://host/path.")
+      }
+      return try json(
+        await api.library.subscribe(uri, reach: call.asker.reach), status: 201)
+    },
+    Route("POST", "\(podcasts)/refresh", .household) { api, call in
+      try call.noFields()
+      try await api.library.refreshPodcasts()
+      return WebResponse(status: 202)
+    },
+    Route("GET", "\(podcasts)/{id}", .guest) { api, call in
+      try json(await api.library.podcast(call["id"]))
+    },
+    Route("DELETE", "\(podcasts)/{id}", .household) { api, call in
+      try call.noFields()
+      try await api.library.unsubscribe(call["id"])
+      return WebResponse(status: 204)
+    },
+    Route("PATCH", "\(library)/episodes/{id}", .household) { api, call in
+      var fields = try call.fields()
+      let isPlayed = try fields.bool("isPlayed")
+      try fields.end()
+      guard let isPlayed else { throw APIProblem.missing("isPlayed") }
+      try await api.library.markEpisode(call["id"], isPlayed: isPlayed)
+      return WebResponse(status: 204)
+    },
+    Route("GET", "\(library)/begun", .household) { api, call in
+      let limit = try call.integer("limit", in: 1...100, default: 20)
+      return try json(["begun": await api.library.begun(limit: limit)])
+    },
+  ]
+}

@@ -1,0 +1,281 @@
+import ExpatFeeds
+import House
+import SQLiteStore
+import Sender
+import Service
+import TestSupport
+import Testing
+
+@testable import Library
+
+/// Tests of podcasts and of where people have left things.
+@Suite struct PodcastTests {
+  private let bed: LibraryBed
+  private let uri = "http://a.example/feed"
+
+  init() throws { bed = try LibraryBed() }
+
+  private func episode(_ number: Int) -> PodcastFeed.Episode {
+    var episode = PodcastFeed.Episode(
+      guid: "g\(number)", title: "No. \(number)", address: "http://a.example/\(number).mp3")
+    (episode.publishedS, episode.durationS) = (Int64(number) * 1_000, 1_800)
+    return episode
+  }
+
+  private func reading(
+    _ numbers: some Sequence<Int>, reach: SourceReach = .network
+  ) -> Podcasts.Reading {
+    var feed = PodcastFeed()
+    feed.title = " Daily\u{1b}  Talk "
+    feed.episodes = numbers.sorted(by: >).map(episode)
+    return .init(feed: feed, reach: reach)
+  }
+
+  @discardableResult
+  private func subscribe(_ numbers: some Sequence<Int>, uri: String? = nil) throws -> Podcast {
+    try Podcasts.add(uri ?? self.uri, reach: .network, reading(numbers), at: 50, bed.database)
+  }
+
+  @discardableResult
+  private func refresh(_ numbers: some Sequence<Int>, at now: Int64) throws -> Bool {
+    let due = try #require(try Podcasts.takeDue(at: now, bed.database))
+    return try Podcasts.write(reading(numbers), of: due, isFirst: false, at: now, bed.database)
+  }
+
+  private func episodes() throws -> [Episode] {
+    try Podcasts.contents("f1", bed.database).episodes
+  }
+
+  private func keep(_ seconds: Double, of number: Int, isOver: Bool = false, at now: Int64 = 1)
+    throws -> Bool
+  {
+    var item = HouseState.Item(
+      entryId: 1, title: "x", isSeekable: true, isLive: false, hasVideo: false)
+    item.durationS = 1_800
+    return try Places.keep(
+      .init(groupId: "g", item: item, seconds: seconds, isOver: isOver), track: nil,
+      uri: "http://a.example/\(number).mp3", at: now, bed.database)
+  }
+
+  @Test func `at first the newest episode is new, and later what comes`() throws {
+    let podcast = try subscribe(1...3)
+    #expect(podcast.title == "Daily Talk" && podcast.episodeCount == 3 && podcast.newCount == 1)
+    #expect(try episodes().map(\.title) == ["No. 3", "No. 2", "No. 1"])
+    #expect(try episodes().map(\.isNew) == [true, false, false])
+    #expect(try !refresh(1...3, at: 9_999))
+    #expect(try refresh(2...5, at: 99_999))
+    #expect(try episodes().map(\.isNew) == [true, true, true, false, false])
+    // Subscribing again changes nothing.
+    #expect(try subscribe(2...5).newCount == 3)
+    #expect(try Podcasts.all(bed.database).count == 1)
+  }
+
+  @Test func `an episode goes on where it was left, until it was heard`() throws {
+    try subscribe(1...3)
+    #expect(try !keep(5, of: 2))
+    #expect(try keep(700, of: 3) && !keep(600, of: 2, at: 2))
+    #expect(try episodes().map(\.positionS) == [700, 600, nil])
+    #expect(try Podcasts.all(bed.database).first?.newCount == 0)
+    let begun = try Places.begun(limit: 9, bed.database)
+    #expect(begun.map(\.id) == [try episodes()[1].id, try episodes()[0].id])
+    #expect(begun.map(\.detail) == ["20 min left", "18 min left"])
+    let entry = try #require(try Podcasts.entries(episode: begun[0].id, bed.database).first)
+    #expect(entry.startS == 600 && entry.location == "http://a.example/2.mp3")
+    #expect(entry.artist == "Daily Talk" && entry.durationS == 1_800)
+    #expect(try keep(1_790, of: 3, isOver: true) && !keep(1_795, of: 3, isOver: true))
+    #expect(try episodes().map(\.isPlayed) == [true, false, false])
+    #expect(try Podcasts.entries(podcast: "f1", bed.database).map(\.startS) == [600])
+    let second = try episodes()[1].id
+    try Podcasts.mark(second, isPlayed: true, bed.database)
+    #expect(try Places.begun(limit: 9, bed.database).isEmpty)
+    #expect(try Podcasts.entries(podcast: "f1", bed.database).map(\.title) == ["No. 1"])
+    try Podcasts.mark(second, isPlayed: false, bed.database)
+    #expect(try Podcasts.entries(podcast: "f1", bed.database).map(\.title) == ["No. 2"])
+    #expect(throws: Refusal.self) { try Podcasts.mark("e99", isPlayed: true, bed.database) }
+    #expect(
+      try !Places.keep(
+        .init(
+          groupId: "g",
+          item: .init(entryId: 1, title: "", isSeekable: true, isLive: false, hasVideo: false),
+          seconds: 99, isOver: false), track: nil, uri: "http://radio/", at: 1, bed.database))
+  }
+
+  @Test func `a long track goes on where it was left, also from another folder`() throws {
+    for (name, length) in [("long", 1_201.0), ("short", 1_199)] {
+      try bed.write(TaggedFile(name), to: "a/\(name).flac")
+      try bed.scan()
+      try bed.database.run(
+        "UPDATE track SET duration = ? WHERE title = ?", .real(length), .text(name))
+    }
+    for name in ["long", "short"] {
+      var item = HouseState.Item(
+        entryId: 1, title: name, isSeekable: true, isLive: false, hasVideo: false)
+      item.durationS = 1_201
+      _ = try Places.keep(
+        .init(groupId: "g", item: item, seconds: 601, isOver: false),
+        track: try bed.track(name)?.id, uri: "", at: 1, bed.database)
+    }
+    func start(_ name: String) throws -> Double? {
+      let id = try #require(try bed.track(name)?.id)
+      return try QueueEntries.of(.track(id), bed.folders, bed.database).first?.startS
+    }
+    #expect(try start("long") == 601 && start("short") == nil)
+    try bed.move("a", to: "b/c")
+    try bed.scan()
+    #expect(try Places.begun(limit: 9, bed.database).map(\.title).sorted() == ["long", "short"])
+  }
+
+  @Test func `a feed that fails is asked less and less often, and the line goes when it is back`()
+    throws
+  {
+    try subscribe(1...2)
+    var now: Int64 = 50
+    var pauses: [Int64] = []
+    for turn in 0..<7 {
+      let before = now
+      while try Podcasts.takeDue(at: now, bed.database) == nil { now += 60 }
+      pauses.append(now - before)
+      let due = Podcasts.Due(id: 1, uri: uri, reach: .network, failures: turn)
+      #expect(
+        try Podcasts.failed(due, because: "it is gone", at: now, bed.database) == (turn == 0))
+    }
+    #expect(pauses == [3_600, 3_600, 7_200, 14_400, 28_800, 57_600, 86_400])
+    #expect(try Podcasts.all(bed.database).first?.problem == "it is gone")
+    #expect(
+      try Podcasts.all(bed.database).first?.thing.detail == "1 new; cannot be read: it is gone")
+    try Podcasts.hurry(bed.database)
+    #expect(try refresh(1...2, at: now))
+    #expect(try Podcasts.all(bed.database).first?.problem == nil)
+    #expect(try Podcasts.takeDue(at: now, bed.database) == nil)
+  }
+
+  @Test func `what the program that reads feeds says is not believed`() throws {
+    var false1 = episode(1)
+    var false2 = episode(2)
+    var false3 = episode(3)
+    var odd = episode(4)
+    false1.address = "file:///etc/passwd"
+    false2.guid = String(repeating: "x", count: PodcastFeed.textLimit + 1)
+    false3.durationS = .nan
+    (odd.title, odd.publishedS) = ("\u{1b}[2J \u{202e}", .max)
+    var feed = PodcastFeed()
+    feed.episodes = [false1, false2, false3, odd]
+    _ = try Podcasts.add(
+      "http://a.example/x", reach: .network, .init(feed: feed, reach: .network), at: 1,
+      bed.database)
+    let podcast = try #require(try Podcasts.all(bed.database).first)
+    #expect(podcast.title == "a.example")
+    let found = try Podcasts.contents(podcast.id, bed.database).episodes
+    #expect(found.map(\.title) == ["[2J"] && found.first?.publishedAtS == nil)
+  }
+
+  @Test func `an answer of the program that reads feeds is bounded`() throws {
+    let whole = WorkerAnswer.feed(reading(1...PodcastFeed.episodeLimit).feed, isOwn: true).bytes
+    guard case .feed(let feed, isOwn: true)? = WorkerAnswer(whole) else {
+      throw Missing(description: "feed")
+    }
+    #expect(feed.episodes.count == PodcastFeed.episodeLimit)
+    #expect(feed.episodes[0].publishedS == 300_000 && feed.episodes[0].durationS == 1_800)
+    let more = WorkerAnswer.feed(reading(1...PodcastFeed.episodeLimit + 1).feed, isOwn: true).bytes
+    #expect(WorkerAnswer(more) == nil && WorkerAnswer(Array(whole.dropLast(3))) != nil)
+    #expect(WorkerAnswer(Array("feed\0\0T\0only a guid".utf8)) == nil)
+  }
+
+  @Test func `there is an end to podcasts, episodes and places`() throws {
+    for number in 1...Podcasts.limit { try subscribe([], uri: "http://a.example/\(number)") }
+    #expect(throws: Refusal.self) { try subscribe([], uri: "http://a.example/more") }
+    try subscribe([], uri: "http://a.example/1")
+    #expect(try Podcasts.all(bed.database).count == Podcasts.limit)
+    try Podcasts.remove("f1", bed.database)
+    #expect(throws: Refusal.self) { try Podcasts.remove("f1", bed.database) }
+    let podcast = try subscribe(1...PodcastFeed.episodeLimit)
+    let due = Podcasts.Due(
+      id: try #require(LibraryNumber.parse(podcast.id, LibraryNumber.podcast)), uri: uri,
+      reach: .network)
+    for start in [200, 400] {
+      let numbers = start..<(start + PodcastFeed.episodeLimit)
+      #expect(
+        try Podcasts.write(reading(numbers), of: due, isFirst: false, at: 1, bed.database))
+    }
+    let kept = try Podcasts.contents(podcast.id, bed.database).episodes
+    #expect(kept.count == PodcastFeed.episodeLimit && kept.first?.title == "No. 699")
+    try bed.database.transaction { () throws(SQLiteError) in
+      for number in 1...Places.limit {
+        try bed.database.run(
+          "INSERT INTO place (kind, key, seconds, at) VALUES ('track', ?, 1, ?)",
+          SQLiteValue(number), SQLiteValue(number))
+      }
+    }
+    _ = try keep(99, of: 699, at: 5_000)
+    let count = try bed.database.prepare("SELECT count(*), min(at) FROM place")
+      .first { [$0.int(0), $0.int(1)] }
+    #expect(count == [Places.limit, 2])
+  }
+
+  @Test func `more feeds than can wait are refused, and those that wait end with the library`()
+    async
+  {
+    let desk = FeedDesk(command: ["/bin/sleep", "100"])
+    @Sendable func problem() async -> String {
+      do throws(FeedDesk.Problem) {
+        return "\(try await desk.read("http://a.example/", .network))"
+      } catch {
+        return error.text
+      }
+    }
+    await withTaskGroup { group in
+      for _ in 0..<FeedDesk.waitingLimit { group.addTask { await problem() } }
+      while desk.waitingCount < FeedDesk.waitingLimit { await Task.yield() }
+      #expect(await problem().contains("too many others"))
+      desk.close()
+      for await line in group { #expect(line.contains("has ended")) }
+    }
+    #expect(desk.waitingCount == 0)
+  }
+
+  @Test func `whoever unsubscribes leaves nothing behind`() throws {
+    let podcast = try subscribe(1...3)
+    let episode = try episodes()[0].id
+    _ = try keep(600, of: 3)
+    for (kind, id) in [(LibraryThing.Kind.podcast, podcast.id), (.episode, episode)] {
+      try Keepsakes.setFavourite(kind, id, to: true, at: 1, bed.database)
+    }
+    try Keepsakes.note(
+      .init(kind: .radio, name: "http://a.example/3.mp3", title: "Three", artist: nil, at: 7),
+      bed.database)
+    #expect(try Keepsakes.favourites(bed.database).map(\.title) == ["No. 3", "Daily Talk"])
+    #expect(try Keepsakes.recent(limit: 9, bed.database).map(\.id) == [episode])
+    try Podcasts.remove(podcast.id, bed.database)
+    #expect(try Keepsakes.favourites(bed.database).isEmpty)
+    #expect(try Places.begun(limit: 9, bed.database).isEmpty)
+    let history = try Keepsakes.history(offset: 0, limit: 9, bed.database)
+    #expect(history.plays.map(\.title) == ["Three"] && history.plays.first?.id == nil)
+    let rest = try bed.database.prepare(
+      "SELECT (SELECT count(*) FROM episode) + (SELECT count(*) FROM place)"
+    ).first { $0.int(0) }
+    #expect(rest == 0)
+  }
+
+  @Test func `podcasts and places are saved from a damaged file`() throws {
+    try subscribe(1...3)
+    let first = try episodes()
+    try Podcasts.mark(first[0].id, isPlayed: true, bed.database)
+    _ = try keep(600, of: 2)
+    let lists = UserLists(rescuedFrom: bed.database.path)
+    #expect(!lists.isEmpty && lists.sentence.contains("1 podcast and"))
+    let fresh = try LibraryBed.open(bed.temporary.file("fresh.db"))
+    try lists.write(to: fresh)
+    let found = try Podcasts.contents("f1", fresh).episodes
+    #expect(found.map(\.id) == first.map(\.id) && found.map(\.isPlayed) == [true, false, false])
+    #expect(found.map(\.positionS) == [nil, 600, nil])
+    #expect(try Podcasts.takeDue(at: 1, fresh)?.uri == uri)
+  }
+
+  @Test func `a file of the version before gets tables for podcasts, and keeps its lists`() throws {
+    _ = try StoredLists.addRadio(name: "FIP", uri: "http://fip/", bed.database)
+    try LibraryBed.makeOld(bed.database, version: 6)
+    #expect(try LibrarySchema.prepare(bed.database))
+    #expect(try StoredLists.radios(bed.database).map(\.name) == ["FIP"])
+    #expect(try subscribe(1...2).episodeCount == 2)
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Tests of podcasts from a terminal, with a feed on this machine.
+@Suite struct PodcastTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func feed(_ numbers: ClosedRange<Int>, at url: String) -> [UInt8] {
+    let items = numbers.reversed().map { number in
+      """
+      <item><title>No. \(number)</title><guid>g\(number)</guid>
+      <pubDate>\(number) Jan 2024 00:00 GMT</pubDate><itunes:duration>30:00</itunes:duration>
+      <enclosure url="\(url)" type="audio/wav"/></item>
+      """
+    }
+    return Array("<rss><channel><title>Daily</title>\(items.joined())</channel></rss>".utf8)
+  }
+
+  @Test func `a terminal subscribes, plays where it was left, marks and unsubscribes`() throws {
+    let sound = Tone.wave(rate: 8_000, seconds: 1_800, channels: 1)
+    let last = Mutex(2)
+    let address = Mutex("")
+    let server = try HostileServer { path in
+      switch path {
+      case "/feed": .file(Self.feed(1...last.withLock { $0 }, at: address.withLock { $0 }))
+      case "/moved": .redirect("/feed")
+      case "/laughs": .file(Array("<!DOCTYPE a [<!ENTITY b 'b'>]><rss>&b;</rss>".utf8))
+      case "/endless": .endless(Array("<rss><channel>".utf8), Array(repeating: 32, count: 65_536))
+      case "/words": .file(Array("<html><body>Hello</body></html>".utf8))
+      case "/one.wav": .file(sound)
+      default: nil
+      }
+    }
+    address.withLock { $0 = server.url("one.wav") }
+    let room = try ReceiverProgram("a", in: folder, "--output", "null")
+    let daemon = try Daemon(in: folder)
+    func podcasts(_ words: String...) throws -> [String] { try daemon.run(["podcasts"] + words) }
+    #expect(try podcasts().count == 1)
+    #expect(
+      try podcasts("--subscribe", server.url("moved")) == ["subscribed to Daily, 2 episodes"])
+    #expect(try podcasts() == ["1  Daily, 1 new (podcast)"])
+    #expect(try podcasts("--show", "1") == ["1  No. 2, new (episode)", "2  No. 1 (episode)"])
+    for (path, reason) in [
+      ("laughs", "entities"), ("endless", "larger than 16 MiB"), ("words", "no feed"),
+      ("none", "404"),
+    ] {
+      #expect { try podcasts("--subscribe", server.url(path)) } throws: {
+        "\($0)".contains("this feed cannot be read") && "\($0)".contains(reason)
+      }
+    }
+    #expect(throws: (any Error).self) { try podcasts("--subscribe", "file:///etc/passwd") }
+
+    _ = try daemon.run("play", "--stay", "--at", room.address)
+    #expect(try podcasts("--play", "1") == ["a: plays No. 2"])
+    try room.program.line(with: "playing")
+    _ = try daemon.run("seek", "20:00")
+    try daemon.wait { try $0.run("status").contains { $0.contains("20:") } }
+    _ = try daemon.run("clear")
+    try daemon.wait { try $0.run("podcasts", "--show", "1")[0].contains("at 20:0") }
+    #expect(try podcasts() == ["1  Daily (podcast)"])
+    #expect(try podcasts("--show", "1", "--play", "1") == ["a: plays No. 2"])
+    try daemon.wait { try $0.run("status").contains { $0.contains("20:") } }
+
+    last.withLock { $0 = 3 }
+    #expect(try podcasts("--refresh") == ["looks for new episodes"])
+    try daemon.wait { try $0.run("podcasts") == ["1  Daily, 1 new (podcast)"] }
+    #expect(try podcasts("--show", "1", "--played", "1") == ["No. 3 is played"])
+    #expect(try podcasts("--show", "1")[0] == "1  No. 3, played (episode)")
+    #expect(try podcasts("--show", "1", "--unplayed", "1") == ["No. 3 is not played"])
+    #expect(try podcasts("--show", "1", "--add", "1") == ["a: No. 3 is added"])
+    for wrong in [
+      ["--show", "2"], ["--show", "1", "--play", "9"], ["--played", "1"], ["--play", "2"],
+      ["--show", "1", "--refresh"], ["--unsubscribe", "1", "--refresh"],
+      ["--show", "1", "--played", "1", "--unplayed", "1"],
+    ] { #expect(throws: (any Error).self) { try daemon.run(["podcasts"] + wrong) } }
+    #expect(try podcasts("--unsubscribe", "1") == ["unsubscribed from Daily"])
+    #expect(try podcasts().count == 1)
+    #expect(try daemon.stop() == 0)
+  }
+}
