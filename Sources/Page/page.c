@@ -81,6 +81,9 @@ static const unsigned char playlists_js[] = {
 static const unsigned char plot_js[] = {
 #embed "web/plot.js"
 };
+static const unsigned char podcasts_js[] = {
+#embed "web/podcasts.js"
+};
 static const unsigned char queue_js[] = {
 #embed "web/queue.js"
 };
@@ -147,6 +150,7 @@ static const struct page_file files[] = {
     FILE_NAMED("overlay.js", JS, overlay_js),
     FILE_NAMED("playlists.js", JS, playlists_js),
     FILE_NAMED("plot.js", JS, plot_js),
+    FILE_NAMED("podcasts.js", JS, podcasts_js),
     FILE_NAMED("queue.js", JS, queue_js),
     FILE_NAMED("room.js", JS, room_js),
     FILE_NAMED("rooms.js", JS, rooms_js),

@@ -59,6 +59,8 @@ class House:
         self.inputs = [{"name": "Turntable", "kind": "card", "onSound": "Living room", "isHeard": False}, {"name": "Television", "kind": "pipe"}]
         self.radios, self.playlists = list(catalogue.RADIOS), {}
         self.favourites, self.plays = [], []
+        # By their ids: what the API tells, and the episodes.
+        self.podcasts = {}
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"], "awayFolders": ["more"]}
         self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "fixed": ["library", "name"], "settings": SETTINGS}
         self.fixed = {"music"}
@@ -158,6 +160,11 @@ class House:
             if kind == "playlist":
                 name, entries = self.playlists[key]
                 return {"kind": kind, "id": key, "title": name, "detail": f"{len(entries)} tracks"}
+            if kind == "podcast":
+                return {"kind": kind, "id": key, "title": self.podcasts[key][0]["title"]}
+            if kind == "episode":
+                podcast, episode = self.episode(key)
+                return {"kind": kind, "id": key, "title": episode["title"], "detail": podcast["title"]}
             return {"kind": kind, "id": key, "title": key} if any(each["name"] == key for each in self.inputs) else None
         except (KeyError, IndexError, ValueError, StopIteration):
             return None
@@ -339,6 +346,22 @@ class House:
         self.renew_library()
         return self.playlist(key)
 
+    def subscribe(self, uri):
+        key = f"f{len(self.podcasts) + 1}"
+        episodes = [{"id": f"e{len(self.podcasts)}{n}", "title": f"Episode {n} <img src=x>", "publishedAtS": 1700000000 + n * 86400, "durationS": 1800,
+                     "isNew": n == 3, "isPlayed": n == 1} for n in (3, 2, 1)]
+        episodes[1]["positionS"] = 600
+        self.podcasts[key] = {"id": key, "title": "Wind & <b>Weather</b>", "uri": uri}, episodes
+        self.renew_library()
+        return self.podcast(key)
+
+    def podcast(self, key):
+        podcast, episodes = self.podcasts[key]
+        return {**podcast, "episodeCount": len(episodes), "newCount": sum(e["isNew"] and not e["isPlayed"] for e in episodes)}
+
+    def episode(self, key):
+        return next((podcast, each) for podcast, episodes in self.podcasts.values() for each in episodes if each["id"] == key)
+
     def resolve(self, item):
         (kind, value), *_ = item.items()
         if kind == "trackId":
@@ -356,6 +379,12 @@ class House:
         if kind == "radioId":
             radio = next(r for r in self.radios if r["id"] == value)
             return [{"title": radio["name"], "artist": "Radio", "artwork": radio["artwork"], "uri": radio["uri"]}]
+        if kind == "podcastId":
+            episodes = self.podcasts[value][1]
+            return self.resolve({"episodeId": next((e for e in episodes if not e["isPlayed"]), episodes[0])["id"]})
+        if kind == "episodeId":
+            podcast, episode = self.episode(value)
+            return [{"title": episode["title"], "artist": podcast["title"], "durationS": episode["durationS"], "uri": f"http://example.org/{value}.mp3"}]
         if kind == "inputId" and any(each["name"] == value for each in self.inputs):
             return [{"title": value, "uri": f"input:{value}"}]
         if kind == "uri" and value.startswith(("http://", "https://")):

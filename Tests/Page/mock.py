@@ -604,6 +604,54 @@ def _(house, query, body, key):
     return 204, None
 
 
+@route("GET", "/library/podcasts")
+def _(house, query, body):
+    return 200, {"podcasts": [house.podcast(key) for key in house.podcasts]}
+
+
+@route("POST", "/library/podcasts")
+def _(house, query, body):
+    if "broken" in body["uri"]:
+        raise Refusal(422, "this feed cannot be read: it is no feed: line 1: syntax error")
+    return 201, house.subscribe(body["uri"])
+
+
+@route("POST", "/library/podcasts/refresh")
+def _(house, query, body):
+    for podcast, episodes in house.podcasts.values():
+        number = len(episodes) + 1
+        episodes.insert(0, {"id": f"e9{number}", "title": f"Episode {number}", "publishedAtS": 1700000000 + number * 86400, "durationS": 1800, "isNew": True, "isPlayed": False})
+    house.renew_library()
+    return 202, None
+
+
+@route("GET", "/library/podcasts/{key}")
+def _(house, query, body, key):
+    return 200, {"podcast": house.podcast(key), "episodes": house.podcasts[known(house.podcasts, key, "podcast")][1]}
+
+
+@route("DELETE", "/library/podcasts/{key}")
+def _(house, query, body, key):
+    del house.podcasts[known(house.podcasts, key, "podcast")]
+    house.renew_library()
+    return 204, None
+
+
+@route("PATCH", "/library/episodes/{key}")
+def _(house, query, body, key):
+    _, episode = house.episode(key)
+    episode["isPlayed"] = body["isPlayed"]
+    episode.pop("positionS", None)
+    house.renew_library()
+    return 204, None
+
+
+@route("GET", "/library/begun")
+def _(house, query, body):
+    begun = [e for _, episodes in house.podcasts.values() for e in episodes if e.get("positionS")]
+    return 200, {"begun": [{**house.thing("episode", e["id"]), "detail": f"{int((e['durationS'] - e['positionS']) / 60)} min left"} for e in begun]}
+
+
 @route("POST", "/library/scan")
 def _(house, query, body):
     return 202, None

@@ -9,12 +9,13 @@ export const part = (title, href, text = "All") => h("div.part", h("h2", title),
 export async function homeParts(read = get, isWhole) {
 	const favourites = await readFavourites(read)
 	if (isWhole) return [favourites.length ? grid(favourites, thingCard) : noFavourite()]
-	const { recent } = isGuest() ? { recent: [] } : await read("/library/recent?limit=12")
+	const { begun, recent } = isGuest() ? { begun: [], recent: [] } : { ...await read("/library/begun"), ...await read("/library/recent?limit=12") }
 	const { albums } = await read("/library/albums?sort=added&limit=18")
 	const fresh = albums.map(({ id, title, artist, artwork }) => ({ kind: "album", id, title, detail: artist, artwork }))
 	const strip = (title, things, href, text) => (things.length ? [part(title, href, text), grid(things, thingCard, "strip")] : [])
 	return [
 		...strip("Favourites", favourites.slice(0, 18), favourites.length > 18 && "#/library/favourites"),
+		...strip("Continue listening", begun),
 		...strip("Played lately", recent, "#/library/history", "History"),
 		...strip("New in the library", fresh, "#/library/albums/added"),
 	]

@@ -3,6 +3,7 @@
 import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, makePlaylist, noLibrary, on, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
 import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
 import { playlistPage, playlistRow } from "./playlists.js"
+import { podcast, podcasts } from "./podcasts.js"
 import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
 
 const view = byId("library")
@@ -29,7 +30,7 @@ let told = ""
 let look = 0
 
 export function buildLibrary() {
-	for (const part of ["Home", "Albums", "Artists", "Tracks", "Genres", "Playlists", "Radio", "Folders"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
+	for (const part of ["Home", "Albums", "Artists", "Tracks", "Genres", "Playlists", "Radio", "Podcasts", "Folders"]) tabs.append(h("a", { href: `#/library/${part.toLowerCase()}` }, part))
 	view.append(h("header.view-head", h("div.search", icon("search"), field, clear)), tabs, scan, scroller, letters)
 	let timer = 0
 	on(field, "input", () => {
@@ -67,7 +68,7 @@ export async function openLibrary() {
 	shown = address
 	told = ""
 	const part = address.split("/")[2]
-	const current = { composers: "genres", years: "genres", year: "genres", tag: "genres", album: "albums", artist: "artists", playlist: "playlists" }[part] ?? part ?? "home"
+	const current = { composers: "genres", years: "genres", year: "genres", tag: "genres", album: "albums", artist: "artists", playlist: "playlists", podcast: "podcasts" }[part] ?? part ?? "home"
 	for (const tab of tabs.children) {
 		const isCurrent = tab.hash === `#/library/${current}`
 		attribute(tab, "aria-current", isCurrent && "page")
@@ -205,6 +206,8 @@ const pages = {
 			: [empty("save", "No playlist yet", "Make one, save the queue as one, or put M3U files into the library's folders.", isGuest() ? undefined : { button: "New playlist", act: newPlaylist })]
 	},
 	playlist: playlistPage,
+	podcast,
+	podcasts,
 	/** All results of one kind. */
 	async found(path, read) {
 		const [kind, ...text] = path.split("/")

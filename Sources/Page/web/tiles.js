@@ -100,8 +100,8 @@ export const tagCard = {
 const itemsOf = ({ id, name }) => [id ? { radioId: id } : { inputId: name }]
 
 /** Places of things that have a page. The others play. */
-const pageOf = ({ kind, id }) => ["album", "artist", "playlist"].includes(kind) && url`#/library/${kind}/${id}`
-const kinds = { artist: "Artist", radio: "Station", playlist: "Playlist", input: "Input" }
+const pageOf = ({ kind, id }) => ["album", "artist", "playlist", "podcast"].includes(kind) && url`#/library/${kind}/${id}`
+const kinds = { artist: "Artist", radio: "Station", playlist: "Playlist", input: "Input", podcast: "Podcast" }
 const playThing = ({ kind, id, title }) => play([{ [`${kind}Id`]: id }], title)
 
 /** A favourite, or what was played lately: one tap on its button plays it. */
