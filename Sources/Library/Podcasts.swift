@@ -243,7 +243,7 @@ enum Podcasts {
     }
   }
 
-  /// What reads feeds may have been taken over by one: nothing that it says is believed.
+  /// A feed may have taken over the program that reads it: nothing that it says is believed.
   private static func isUsable(_ episode: PodcastFeed.Episode) -> Bool {
     let length = episode.durationS ?? 1
     return (1...PodcastFeed.textLimit).contains(episode.guid.utf8.count)

@@ -199,7 +199,7 @@ extension HouseControl {
     _ = try await perform(
       .edit(group: group, .add(entries, at: isAdded ? .end : .now), expected: nil))
     let place = try await state().groups.first { $0.id == group }?.name
-    // Of a podcast, one episode is played.
+    // It is one episode that is played of a podcast.
     let title = (thing.kind == .podcast ? entries.first?.title : nil) ?? thing.title
     let said = isAdded ? "\(title) is added" : "plays \(title)"
     return LibraryAnswer(done: (place.map { "\($0): " } ?? "") + said)
