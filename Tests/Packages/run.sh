@@ -14,7 +14,7 @@ say() { printf '%6.1f s  %s\n' "$(bc <<<"$(date +%s.%N) - $began")" "$*"; }
 fail() {
 	echo "test-packages: $*" >&2
 	tail -n 5 "$work/console" >&2 || true
-	[ -z "${leader:-}" ] || inside journalctl -o cat --no-pager -u tutti -u tutti-receiver -n 40 >&2 || true
+	[ -z "${leader:-}" ] || inside journalctl -o cat --no-pager -u tutti -u tutti-receiver -n 120 >&2 || true
 	exit 1
 }
 began=$(date +%s.%N)
@@ -32,7 +32,7 @@ mkdir -p "$work/upper" "$work/work" "$root"
 mount -t overlay overlay -o "lowerdir=$base,upperdir=$work/upper,workdir=$work/work" "$root"
 box=
 cleanup() {
-	[ -z "$box" ] || kill -KILL "$box" 2>/dev/null || true
+	[ -z "$box" ] || kill -KILL ${leader:-} "$box" 2>/dev/null || true
 	wait 2>/dev/null || true
 	umount -R "$root" 2>/dev/null || true
 	ip netns delete "${wire:-}" 2>/dev/null || true
@@ -86,13 +86,9 @@ boot() {
 	systemd-nspawn -q -D "$root" --hostname=box --register=no --keep-unit --private-network --resolv-conf=off --link-journal=no \
 		-b --console=pipe </dev/null >>"$work/console" 2>&1 &
 	box=$!
-	leader=
-	for _ in $(seq 100); do
-		leader=$(pgrep -P "$box" | head -n 1) && [ -n "$leader" ] && break
-		sleep 0.1
-	done
-	[ -n "$leader" ] || fail "systemd-nspawn does not start"
 	for _ in $(seq 600); do
+		# The first child of systemd-nspawn only starts the one that becomes the system.
+		leader=$(pgrep -P "$box" | head -n 1) || true
 		state=$(inside systemctl is-system-running 2>/dev/null) || true
 		case $state in running | degraded) break ;; esac
 		kill -0 "$box" 2>/dev/null || fail "the system ended while it booted"
