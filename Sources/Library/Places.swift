@@ -72,7 +72,7 @@ enum Places {
         var thing = try finder.thing(ThingKey(kind: kind, key: row.key), "", nil)
       else { return nil }
       thing.atS = row.at
-      if let rest = row.rest { thing.detail = "\(max(1, Int(rest / 60))) min left" }
+      if let rest = row.rest { thing.detail = "\(Int(min(max(1, rest / 60), 10_000))) min left" }
       return thing
     }
     return Array(things.prefix(limit))
