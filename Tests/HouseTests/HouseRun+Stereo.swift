@@ -106,7 +106,6 @@ extension HouseRun {
   }
 
   func lookAtSpeakers() {
-    let heldBefore = speakers.sights.filter(\.value.sight.isHeld)
     for receiver in world.receivers {
       let sight = sight(receiver)
       let before = speakers.sights[receiver.id]?.sight
@@ -123,7 +122,7 @@ extension HouseRun {
     }
     // The first that comes back is as loud as it was, also where it comes as the other one goes.
     for pair in model.pairs
-    where !pair.rooms.contains(where: { isHeld($0) && heldBefore[$0] != nil }) {
+    where !pair.rooms.contains(where: { isHeld($0) && calm($0) > .zero }) {
       loudness.levels[pair.id] = nil
     }
   }
