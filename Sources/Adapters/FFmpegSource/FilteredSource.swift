@@ -67,7 +67,7 @@ package final class FilteredSource: MediaSource {
     let channels = format.channelCount
     var left = min(count, remaining.map { Int(clamping: $0) } ?? count)
     while left > 0 {
-      if readyStart == ready.count, try !refill() { return }
+      if readyStart == ready.count, try !refill() { return try checkEnd() }
       let taken = min(left, (ready.count - readyStart) / channels)
       frames += ready[readyStart..<readyStart + taken * channels]
       readyStart += taken * channels
@@ -75,6 +75,17 @@ package final class FilteredSource: MediaSource {
       left -= taken
       if source.supply != .stored, left < count { return }
     }
+  }
+
+  /// A chain that ends before its item would cut music off without a word.
+  ///
+  /// - Throws: `MediaError.broken`, once.
+  private func checkEnd() throws(MediaError) {
+    guard keepsCount, let missing = remaining, missing > Int64(format.sampleRate / 10) else {
+      return
+    }
+    remaining = 0
+    throw .broken(path: path, reason: "a filter has left out its last \(missing) frames")
   }
 
   /// Gets more frames. Returns false at the end. If the item broke off, the frames before that come first.
@@ -88,7 +99,13 @@ package final class FilteredSource: MediaSource {
       case false?:
         guard !hasEnded else { return false }
         var block: [Float] = []
-        try source.read(Self.readFrames, appendingTo: &block)
+        do throws(MediaError) {
+          try source.read(Self.readFrames, appendingTo: &block)
+        } catch {
+          // It has said by this that frames are missing.
+          remaining = nil
+          throw error
+        }
         hasEnded = block.isEmpty
         guard graph.write(block) else {
           throw .broken(path: path, reason: "a filter takes no more")
