@@ -68,6 +68,8 @@ class Favourites(HomeTest):
         page = self.bare(LAPTOP)
         for place, thing in [("artist/r7", ("artist", "r7")), ("playlist/p1", ("playlist", "p1")), ("album/a50", ("album", "a50"))]:
             page.goto(f"{self.server.address}#/library/{place}")
+            # The heart of the place before is filled.
+            expect(self.heart(page, ".page-head")).to_have_attribute("aria-pressed", "false")
             self.heart(page, ".page-head").click()
             self.until(page, lambda: thing in self.kept(page), thing)
         for place, row, thing in [("album/a50", ".row", ("track", "t50-0")), ("radio", ".tile:has-text('Radio Meridian')", ("radio", "s0")),
