@@ -50,7 +50,7 @@ import Testing
     #expect(places([(0, playing), (3_445, group(.playing, entry: 2))]) == ["1: 3545.0 over"])
     #expect(places([(0, playing), (9_999, group(.stopped, entry: nil))]) == ["1: 3600.0 over"])
     #expect(places([(0, playing), (3_435, group(.stopped, entry: nil))]) == ["1: 3535.0"])
-    // Of a short one, the last tenth.
+    // A short one is heard once its last tenth begins.
     let short = group(.playing, durationS: 100)
     #expect(places([(0, short), (89, group(.stopped, entry: nil))]) == ["1: 89.0"])
     #expect(places([(0, short), (91, group(.stopped, entry: nil))]) == ["1: 91.0 over"])

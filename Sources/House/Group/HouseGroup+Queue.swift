@@ -55,7 +55,9 @@ extension HouseGroup {
   /// Plays the first of what was added.
   private func begin(_ added: [Int], _ entries: [Entry]) throws(Refusal) {
     guard let first = added.first else { return }
-    try play(QueuePlace(entry: first, seconds: entries.first?.startS ?? 0))
+    // A terminal or a damaged library may name any number.
+    let start = min(max(0, entries.first?.startS ?? 0), 1e8)
+    try play(QueuePlace(entry: first, seconds: start))
   }
 
   private func clear() -> String {
