@@ -41,8 +41,10 @@ final class FeedDesk: Sendable {
     guard isFree else { throw Problem(text: "too many others are being read; try again soon") }
     let answer = await withCheckedContinuation { continuation in
       queue.async { [self] in
-        continuation.resume(returning: ask(.feed(uri, reach)))
+        let answer = ask(.feed(uri, reach))
+        // Before whoever asked goes on, and asks again.
         state.withLock { $0.waiting -= 1 }
+        continuation.resume(returning: answer)
       }
     }
     switch answer {
