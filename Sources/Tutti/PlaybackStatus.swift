@@ -103,6 +103,10 @@ public struct RoomStatus: Hashable, Sendable, Identifiable {
       case .mono: .mono
       }
     }
+    /// Nil if the receiver keeps none, which old ones do not.
+    public var sound: RoomSound? { settings.sound.map { RoomSound($0) } }
+    /// True if the receiver has a FIR filter.
+    public var hasFIR: Bool { settings.hasFIR }
   }
 
   /// The room's distance from the schedule, which it measures against the actual output of its sound card.

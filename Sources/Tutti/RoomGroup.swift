@@ -85,6 +85,19 @@ public struct RoomGroup: Sendable {
     try await set(id) { .channelMap($0, channels.map) }
   }
 
+  /// Sets the sound that rooms keep: equalizer, tone, crossfeed for headphones, crossover. It takes over while music
+  /// plays, without a click, and the rooms stay in step.
+  ///
+  /// - Parameters:
+  ///   - sound: in place of all that is set.
+  ///   - id: one room; nil for all.
+  /// - Throws: `TuttiError.invalid` for a value outside its range, and if a room keeps no sound or has no FIR filter to
+  ///   use; then none is changed. `noSuchRoom`, `closed`.
+  public func setSound(_ sound: RoomSound, of id: Room.ID? = nil) async throws(TuttiError) {
+    let change = try sound.checked()
+    try await set(id) { .sound($0, change) }
+  }
+
   /// Returns the state of the group at this instant.
   ///
   /// - Throws: `TuttiError.closed`.

@@ -34,12 +34,15 @@ final class Ear: Sendable {
   }
 
   /// The left channel, each frame with its instant.
-  var frames: [(time: HostTime, level: Float)] {
+  var frames: [(time: HostTime, level: Float)] { pairs.map { ($0.time, $0.levels[0]) } }
+
+  /// Both channels, each frame with its instant.
+  var pairs: [(time: HostTime, levels: [Float])] {
     let heard = state.withLock { $0.heard }
     return heard.flatMap { audio in
       stride(from: 0, to: audio.samples.count, by: 2).map { place in
         let later = Duration.seconds(Double(place / 2) / Double(audio.sampleRate))
-        return (audio.hostTime + later, audio.samples[place])
+        return (audio.hostTime + later, Array(audio.samples[place...(place + 1)]))
       }
     }
   }

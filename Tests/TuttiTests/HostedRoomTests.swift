@@ -47,6 +47,57 @@ import Tutti
     #expect(quiet.level < 0.2 && quiet.level > 0.01)
   }
 
+  /// The left channel alone, half of full scale.
+  private final class LeftLevel: SampleSource {
+    let format = PCMFormat.stereo48k
+
+    func read(_ count: Int, appendingTo frames: inout [Float]) {
+      for _ in 0..<count { frames += [0.5, 0] }
+    }
+
+    func seek(toFrame frame: Int64) {}
+  }
+
+  @Test func `a room is told that it has headphones, and then loudspeakers`() async throws {
+    let ear = Ear()
+    var settings = OutputSettings()
+    settings.identity = .temporary
+    let player = try await Player(rooms: [ear.room], settings: settings)
+    try await player.append([.custom("left") { LeftLevel() }])
+    try await player.play()
+    var began = HostTime.now
+    /// The channels once what was set before is heard.
+    func heard() async throws -> [Float] {
+      began = HostTime.now + (try await player.outputLatency()) + .milliseconds(500)
+      await ear.listen(until: began + .milliseconds(50))
+      return try #require(ear.pairs.first { $0.time > began }).levels
+    }
+    #expect(try await heard() == [0.5, 0])
+
+    try await player.rooms.setSound(.headphones)
+    let crossed = try await heard()
+    // Of a level that does not change, the filter passes all, and lowers both so that nothing clips.
+    #expect(abs(crossed[1] / crossed[0] - 0.37 / 0.63) < 0.01, "\(crossed)")
+    #expect(try await player.rooms.status().rooms.first?.settings?.sound == .headphones)
+
+    var sound = RoomSound()
+    (sound.balance, sound.bands) = (-100, [.init(.peak, frequency: 1_000, gain: -3, q: 1.4)])
+    try await player.rooms.setSound(sound)
+    let balanced = try await heard()
+    #expect(abs(balanced[0] - 0.5) < 0.01 && balanced[1] == 0, "\(balanced)")
+    #expect(try await player.rooms.status().rooms.first?.settings?.sound == sound)
+
+    sound.bass = 11
+    await #expect(throws: TuttiError.invalid("bass is -10 to 10 dB")) {
+      try await player.rooms.setSound(sound)
+    }
+    sound = RoomSound()
+    sound.usesFIR = true
+    await #expect(throws: TuttiError.self) { try await player.rooms.setSound(sound) }
+    #expect(try await player.rooms.status().rooms.first?.settings?.sound?.balance == -100)
+    await player.close()
+  }
+
   @Test func `two rooms of this program record the same`() async throws {
     let folder = try TemporaryFolder()
     let paths = ["a.wav", "b.wav"].map(folder.file)
