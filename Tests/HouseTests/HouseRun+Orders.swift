@@ -47,9 +47,13 @@ extension HouseRun {
   private func isTaken(_ room: String) -> Bool { model.whole([room]).allSatisfy(isTakenItself) }
 
   private func isTakenItself(_ room: String) -> Bool {
-    // After a visit its announcement may say for a moment that it is busy.
-    if world.session.rooms[room]?.visit != nil, model.group(ofRoom: room) == nil { return false }
+    if isVisited(room), model.group(ofRoom: room) == nil { return false }
     return world.receivers.contains { $0.id == room && $0.answers && $0.holder == .stranger }
+  }
+
+  /// A room that is visited, or shows itself, may seem for a moment to be busy with that.
+  func isVisited(_ room: String) -> Bool {
+    world.session.rooms[room].map { $0.visit != nil || $0.sign != nil } ?? false
   }
 
   // MARK: - Groups and rooms

@@ -175,8 +175,7 @@ extension HouseRun {
       try fail("\(name(of: pair)): volumes \(held.map(\.volume)), not \(level ?? 0)")
     }
     loudness.levels[pair.id] = volumes.first
-    // A room that is visited may seem to be busy with that.
-    if !pair.rooms.contains(where: { world.session.rooms[$0]?.visit != nil }) {
+    if !pair.rooms.contains(where: isVisited) {
       try compareShown(pair, sights)
     }
   }
