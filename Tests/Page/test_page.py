@@ -355,6 +355,14 @@ class Queue(PageTest):
         self.until(page, lambda: max(g["queue"]["count"] for g in self.api(page, "GET", "/state")["groups"]) == count, "all are back")
         expect(page.locator("#queue .entry").first).to_be_visible()
 
+    def test_beside_it_there_is_what_plays_where_there_is_room(self):
+        page = self.open("queue", LAPTOP)
+        expect(page.locator("#now .play")).to_be_visible()
+        expect(page.locator("#queue h2")).to_be_visible()
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect(page.locator("#now .play")).to_be_hidden()
+        expect(page.locator("#queue h2")).to_be_visible()
+
     def test_replacing_the_queue_can_be_undone(self):
         page = self.open("library/albums")
         before = self.queue(page)

@@ -53,7 +53,8 @@ function show() {
 	const asked = location.hash.split("/")[1]
 	const view = views.includes(asked) ? asked : innerWidth >= 1100 && !needsSetUp() ? "library" : "now"
 	root.dataset.view = view
-	for (const name of views) if (name !== "queue") byId(name).hidden = name !== view
+	// Beside the queue there is room for what plays, on a wide screen.
+	for (const name of views) if (name !== "queue") byId(name).hidden = name !== (view === "queue" ? "now" : view)
 	for (const link of document.querySelectorAll("#nav a:not(.brand)")) attribute(link, "aria-current", link.hash === `#/${view}` && "page")
 	closeAll()
 	if (view === "queue") root.classList.remove("queue-closed")
