@@ -51,7 +51,7 @@ import Testing
     #expect(inputs.level("Turntable") == nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `a program that writes into a pipe outlives whoever plays it`() throws {
     var source: LiveSource? = try open()
     let writer = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
@@ -96,7 +96,7 @@ import Testing
     inputs.stop()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `a latency that is chosen is the longest that a group wishes which plays`() throws {
     let inputs = LiveInputs([
       .init(name: "Game", source: .pipe(path), latency: LiveLatency("auto"))

@@ -41,7 +41,7 @@ import Testing
     return try NetworkSource(url: url, settings: settings, interruption: interruption)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Attack.lists)
+  @Test(.timeLimit(.minutes(3)), arguments: Attack.lists)
   func `what names itself or others is refused when it is served`(attack: Attack) throws {
     let count = Count()
     let files = attack.files
@@ -60,7 +60,7 @@ import Testing
     #expect(count.value <= OpeningLimits().requests + 1)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Attack.lists)
+  @Test(.timeLimit(.minutes(3)), arguments: Attack.lists)
   func `what names itself or others is refused as a file`(attack: Attack) throws {
     for file in attack.files { try folder.write(Array(file.text.utf8), to: file.name) }
     let path = folder.file(attack.files[0].name)

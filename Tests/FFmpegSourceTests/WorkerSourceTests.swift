@@ -359,7 +359,7 @@ import Testing
     _ = path
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Attack.lists)
+  @Test(.timeLimit(.minutes(3)), arguments: Attack.lists)
   func `what names itself or others is refused through another process`(attack: Attack) throws {
     let files = attack.files
     let server = try TestServer { request, connection in

@@ -115,7 +115,7 @@ import Testing
     #expect(try shown(group).state == .starting)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `an input that was chosen a moment ago interrupts nothing`() throws {
     let group = try party()
     let added = try ask(

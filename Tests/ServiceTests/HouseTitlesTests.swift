@@ -12,7 +12,7 @@ import Testing
 
 /// Tests of titles of files that a terminal named only by their paths, on pages and terminals. Without titles they
 /// would wait for ever.
-@Suite(.timeLimit(.minutes(1))) struct HouseTitlesTests {
+@Suite(.timeLimit(.minutes(3))) struct HouseTitlesTests {
   private final class Files: FileTitles {
     /// True to answer no question until `release` is finished, like a library that hangs.
     let hangs: Bool

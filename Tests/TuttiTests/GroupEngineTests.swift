@@ -16,7 +16,7 @@ import Testing
     return released
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `more calls than can wait are refused, and those that wait are answered`() async throws {
     let player = try await Player()
     let released = stall(player)
@@ -31,7 +31,7 @@ import Testing
     #expect(player.engine.offer { _ in } == .closed)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `the sequence of an observer too many is empty`() async throws {
     let player = try await Player()
     var streams: [AsyncStream<PlaybackTime>] = []

@@ -149,7 +149,7 @@ import Tutti
     for await _ in hasGone {}
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `a source that fails is skipped, with its own words`() async throws {
     struct Torn: Error, CustomStringConvertible { let description = "the string is torn" }
     let house = try TestRooms()

@@ -166,7 +166,7 @@ import Tutti
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `a rate that cannot be is refused`() async throws {
     let synchronizer = RenderSynchronizer()
     for rate in [-1, 0.2, 4.5, .nan] {
@@ -230,7 +230,7 @@ import Tutti
     await renderer.close()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(3)))
   func `times of a synchronizer that never had a renderer end with it`() async {
     var synchronizer: RenderSynchronizer? = RenderSynchronizer()
     let times = await synchronizer?.times()

@@ -3,7 +3,7 @@ import Testing
 import Tutti
 
 /// Rooms that cannot be made, or break later, are told of.
-@Suite(.timeLimit(.minutes(1))) struct RoomTroubleTests {
+@Suite(.timeLimit(.minutes(3))) struct RoomTroubleTests {
   private static var settings: OutputSettings {
     var settings = OutputSettings()
     settings.identity = .temporary

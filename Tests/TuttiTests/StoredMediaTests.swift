@@ -4,7 +4,7 @@ import Testing
 import Tutti
 
 /// Items that are made, stored, and found again in a later run of the program.
-@Suite(.timeLimit(.minutes(1))) struct StoredMediaTests {
+@Suite(.timeLimit(.minutes(3))) struct StoredMediaTests {
   private static func player() async throws -> Player {
     var settings = OutputSettings()
     settings.identity = .temporary
