@@ -26,6 +26,9 @@ extension HouseRun {
   /// A free room is told by a visit, of which there are few at a time.
   private static let visiting = Nanoseconds.seconds(20)
 
+  /// The household looks at its rooms at least so often.
+  private static let looking = Nanoseconds.seconds(1)
+
   // MARK: - Orders
 
   func name(of pair: HouseModel.Pair) -> String {
@@ -120,9 +123,9 @@ extension HouseRun {
         speakers.sights[receiver.id] = (sight, world.now)
       }
     }
-    // The first that comes back is as loud as it was, also where it comes as the other one goes.
+    // The first that comes back is as loud as it was, also where the other one goes before the household has looked.
     for pair in model.pairs
-    where !pair.rooms.contains(where: { isHeld($0) && calm($0) > .zero }) {
+    where !pair.rooms.contains(where: { isHeld($0) && calm($0) > Self.looking }) {
       loudness.levels[pair.id] = nil
     }
   }
