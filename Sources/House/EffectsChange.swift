@@ -9,6 +9,8 @@ package struct EffectsChange: Codable, Hashable, Sendable {
   package var loudness: Double?
   /// True to play items at their own loudness again.
   package var endsLoudness: Bool
+  /// In seconds.
+  package var crossfade: Double?
   /// Filters that replace all those of the same kinds.
   package var filters: [SoundFilter]
   /// Kinds of filters to switch off.
@@ -19,9 +21,9 @@ package struct EffectsChange: Codable, Hashable, Sendable {
   package init(
     rate: Double? = nil, pitch: Double? = nil, loudness: Double? = nil,
     filters: [SoundFilter] = [], endedFilters: [SoundFilter.Kind] = [], isReset: Bool = false,
-    endsLoudness: Bool = false
+    endsLoudness: Bool = false, crossfade: Double? = nil
   ) {
-    self.endsLoudness = endsLoudness
+    (self.endsLoudness, self.crossfade) = (endsLoudness, crossfade)
     (self.rate, self.pitch, self.loudness) = (rate, pitch, loudness)
     (self.filters, self.endedFilters, self.isReset) = (filters, endedFilters, isReset)
   }
@@ -34,6 +36,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     effects.rate = rate ?? effects.rate
     effects.pitch = pitch ?? effects.pitch
     effects.loudness = loudness ?? (endsLoudness ? nil : effects.loudness)
+    effects.crossfade = crossfade ?? effects.crossfade
     effects.filters = changed(effects.filters)
     try effects.check()
     return effects
@@ -49,6 +52,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case rate, pitch, loudness, endsLoudness, filters, endedFilters, isReset
+    case crossfade = "crossfadeS"
   }
 
   /// Refuses a key that it does not know: it comes from another version of the program, and ignoring it would silently
@@ -64,6 +68,7 @@ package struct EffectsChange: Codable, Hashable, Sendable {
     pitch = try container.decodeIfPresent(Double.self, forKey: .pitch)
     loudness = try container.decodeIfPresent(Double.self, forKey: .loudness)
     endsLoudness = try container.decodeIfPresent(Bool.self, forKey: .endsLoudness) ?? false
+    crossfade = try container.decodeIfPresent(Double.self, forKey: .crossfade)
     filters = try container.decodeIfPresent([SoundFilter].self, forKey: .filters) ?? []
     endedFilters =
       try container.decodeIfPresent([SoundFilter.Kind].self, forKey: .endedFilters) ?? []

@@ -22,6 +22,7 @@ package struct SettingRanges: Codable, Hashable, Sendable {
   package private(set) var rate = Range(Effects.rates)
   package private(set) var pitch = Range(Effects.pitches)
   package private(set) var loudness = Range(Effects.loudnesses)
+  package private(set) var crossfadeS = Range(Effects.crossfades)
   package private(set) var sleepInS = Range(Order.GroupChange.sleeps)
   package private(set) var `repeat` = Playlist.Repetition.allCases.map(\.rawValue)
   package private(set) var channels = RoomChange.ChannelMap.names

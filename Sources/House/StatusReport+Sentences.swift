@@ -47,6 +47,7 @@ extension EffectsReport {
     if rate != 1 { parts.append("rate \(NumberText.short(rate))") }
     if pitch != 0 { parts.append("pitch \(NumberText.signed(pitch))") }
     if let loudness { parts.append("loudness \(NumberText.short(loudness)) LUFS") }
+    if let crossfadeS { parts.append("crossfade \(NumberText.short(crossfadeS)) s") }
     parts += filters.map(\.description)
     return parts.joined(separator: ", ")
   }

@@ -1,5 +1,6 @@
 import House
 import MPDProtocol
+import Sender
 import Service
 
 /// Follows the household, and tells each client which parts of its group have changed.
@@ -209,7 +210,9 @@ extension HouseState {
     }
     if one.volume != other.volume || one.muted != other.muted { changed.insert(.mixer) }
     if one.roomIds != other.roomIds { changed.formUnion([.output, .mixer]) }
-    if one.repeat != other.repeat || one.queue.isShuffled != other.queue.isShuffled {
+    if one.repeat != other.repeat || one.queue.isShuffled != other.queue.isShuffled
+      || one.effects.crossfadeS != other.effects.crossfadeS
+    {
       changed.insert(.options)
     }
     return changed

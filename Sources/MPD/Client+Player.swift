@@ -27,6 +27,7 @@ extension Client {
     reply.pair("partition", await household.hub.book.group(group.id)?.slug ?? "default")
     reply.pair("playlist", queue.version)
     reply.pair("playlistlength", queue.ids.count)
+    if let seconds = group.effects.crossfadeS { reply.pair("xfade", Int(seconds.rounded())) }
     reply.pair("mixrampdb", 0)
     reply.pair("state", group.state.word.rawValue)
     await writeScan(state)
@@ -228,6 +229,14 @@ extension Client {
     let group = try await group().group
     guard repeats != (group.repeat != .off) else { return }
     try await change(Order.GroupChange(repeat: repeats ? .all : .off))
+  }
+
+  func setCrossfade(_ text: String) async throws {
+    let seconds = Double(try Argument.number(text))
+    guard Effects.crossfades.contains(seconds) else {
+      throw Ack(.argument, "Songs fade into each other for 0 to 12 seconds.")
+    }
+    try await change(Order.GroupChange(effects: EffectsChange(crossfade: seconds)))
   }
 
   /// A household repeats one song or all. It does not stop after one.

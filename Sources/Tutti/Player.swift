@@ -183,7 +183,7 @@ public final class Player: Sendable {
 
   // MARK: - Effects
 
-  // Each returns when its effect is heard: `superseded` by the next change of rate, pitch, loudness or filters, and
+  // Each returns when its effect is heard: `superseded` by the next change of rate, pitch, loudness, crossfade or filters, and
   // otherwise as `seek`.
 
   /// Plays faster or slower at the same pitch, from the next instant that all rooms can still change. Positions and
@@ -224,6 +224,22 @@ public final class Player: Sendable {
       throw .invalid("a loudness is -40 to -5 LUFS, not \(loudness)")
     }
     return try await change(within: limit) { $0.loudness = loudness }
+  }
+
+  /// Lets each item fade out while the next one fades in. Tracks that follow each other on an album, and items whose
+  /// length is not known, follow without a gap. The next item counts as the current one from where it fades in.
+  ///
+  /// - Parameter span: 0 to 12 s; of short items, at most half of their length. 0 is no fade.
+  /// - Throws: `TuttiError.invalid` outside that range; `closed`.
+  @discardableResult
+  public func setCrossfade(
+    _ span: Duration, within limit: Duration = usualLimit
+  ) async throws(TuttiError) -> Outcome {
+    let seconds = span / .seconds(1)
+    guard Effects.crossfades.contains(seconds) else {
+      throw .invalid("a crossfade is 0 to 12 s, not \(seconds) s")
+    }
+    return try await change(within: limit) { $0.crossfade = seconds }
   }
 
   /// Filters the sound of all items, in this order; an empty array leaves it unchanged.

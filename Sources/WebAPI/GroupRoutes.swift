@@ -134,6 +134,8 @@ extension WebAPI {
     change.pitch = fields.isNull("pitch") ? 0 : try fields.number("pitch", in: Effects.pitches)
     change.endsLoudness = fields.isNull("loudness")
     change.loudness = try fields.number("loudness", in: Effects.loudnesses)
+    change.crossfade =
+      fields.isNull("crossfadeS") ? 0 : try fields.number("crossfadeS", in: Effects.crossfades)
     let filters =
       fields.isNull("filters")
       ? [] : try fields.objects("filters", count: 0...Effects.filterLimit)?.map(filter)

@@ -86,6 +86,10 @@ import WebTestSupport
       let shuffle = Order.edit(group: "g1", .shuffle, expected: nil)
       #expect(orders.count { $0 == shuffle } == 1)
       #expect(await client.ask("status").contains("random: 1"))
+      #expect(await client.ask("crossfade 6") == ["OK"])
+      #expect(await client.ask("status").contains("xfade: 6"))
+      #expect(await client.ask("crossfade 0") == ["OK"])
+      #expect(await client.ask("status").allSatisfy { !$0.hasPrefix("xfade") })
       #expect(await client.ask("random 0") == ["OK"])
       #expect(await client.ask("status").contains("random: 0"))
       #expect(await host.orders().last == .edit(group: "g1", .unshuffle, expected: nil))
@@ -96,7 +100,8 @@ import WebTestSupport
       #expect(orders.contains(.join(group: "g1", room: bath, takes: false)))
       #expect(orders.contains(.leave(group: "g1", rooms: [bath])))
       for (line, code) in [
-        ("consume 1", 5), ("crossfade 3", 5), ("setvol 101", 2), ("repeat 2", 2), ("next", 55),
+        ("consume 1", 5), ("crossfade 13", 2), ("crossfade x", 2), ("setvol 101", 2),
+        ("repeat 2", 2), ("next", 55),
         ("enableoutput 9", 50), ("outputset 0 x 1", 2), ("partition nope", 50),
       ] {
         let answer = await client.ask(line)

@@ -114,7 +114,7 @@ struct TestGroup {
       handle(
         .produced(
           ProducedBatch(generation: begin.generation, steps: [.opened(opened, at: .zero)])))
-    case .more(_, let generation), .finish(let generation), .leave(_, let generation),
+    case .more(_, let generation), .finish(let generation), .leave(_, let generation, _),
       .recode(_, let generation):
       handle(.produced(ProducedBatch(generation: generation, steps: steps)))
     }

@@ -48,7 +48,8 @@ import Testing
     let database = try Database(path: path)
     try database.execute(
       "DROP TABLE alarms; DROP TABLE alarm_debts; DROP TABLE last_alarm;"
-        + "DROP TABLE undo; DROP TABLE undo_entries; DROP TABLE unshuffled")
+        + "DROP TABLE undo; DROP TABLE undo_entries; DROP TABLE unshuffled;"
+        + "ALTER TABLE groups DROP COLUMN crossfade")
     try database.setVersion(4)
     let store = try HouseStore(path: path)
     try store.save(Self.record)

@@ -39,6 +39,26 @@ import enum House.Refusal
     return entry
   }
 
+  @Test(arguments: Door.allCases)
+  func `a crossfade is set through each door, shown, and kept over a restart`(door: Door) throws {
+    let id = try group(playing: 1)
+    func set(_ seconds: Double) throws {
+      let change = Order.GroupChange(effects: EffectsChange(crossfade: seconds))
+      switch door {
+      case .page: try home.ask(.change(group: id, change))
+      case .terminal:
+        #expect(try home.command(.change(change)).done == "Party: crossfade 6.5 s")
+      }
+    }
+    try set(6.5)
+    #expect(home.house.publish().groups[0].effects.crossfadeS == 6.5)
+    #expect(throws: Refusal.self) { try set(12.5) }
+    let kept = try HouseStore(path: folder.file("house.db")).record.groups[0]
+    #expect(kept.effects.crossfade == 6.5)
+    let next = try Home(in: folder)
+    #expect(next.house.publish().groups[0].effects.crossfadeS == 6.5)
+  }
+
   private func pause(_ id: String, through door: Door) throws {
     switch door {
     case .page: try home.ask(.transport(group: id, .pause))

@@ -112,7 +112,8 @@ import Testing
   @Test func `a file without scenes is read on`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
-    try database.execute("DROP TABLE scenes; DROP TABLE last_scene; DROP TABLE set_up")
+    try database.execute(
+      "DROP TABLE scenes; DROP TABLE last_scene; DROP TABLE set_up;" + Self.dropCrossfade)
     try database.setVersion(7)
     var old = Self.record
     (old.scenes, old.lastScene) = ([], 0)
@@ -140,7 +141,7 @@ import Testing
   @Test func `a file of version 8 gets room for what is chosen`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
-    try database.execute("DROP TABLE set_up")
+    try database.execute("DROP TABLE set_up;" + Self.dropCrossfade)
     try database.setVersion(8)
     var old = Self.record
     old.setUp = SetUp()
@@ -152,7 +153,7 @@ import Testing
   @Test func `a file of version 10 gets room for stereo pairs`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
-    try database.execute("DROP TABLE stereo")
+    try database.execute("DROP TABLE stereo;" + Self.dropCrossfade)
     try database.setVersion(10)
     var old = Self.record
     old.stereo = StereoBook()
@@ -164,7 +165,7 @@ import Testing
   @Test func `a file of version 11 gets room for merges`() throws {
     try HouseStore(path: path).save(Self.record)
     let database = try Database(path: path)
-    try database.execute("DROP TABLE merges")
+    try database.execute("DROP TABLE merges;" + Self.dropCrossfade)
     try database.setVersion(11)
     var old = Self.record
     old.groups[0].merge = nil
@@ -220,6 +221,21 @@ import Testing
     #expect(try HouseStore(path: path).record == Self.record)
   }
 
+  /// A program before version 13 knew no crossfade.
+  private static let dropCrossfade = "ALTER TABLE groups DROP COLUMN crossfade"
+
+  @Test func `a file of version 12 gets room for crossfades`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute(Self.dropCrossfade)
+    try database.setVersion(12)
+    #expect(try HouseStore(path: path).record == Self.record)
+    var record = Self.record
+    record.groups[0].effects.crossfade = 6.5
+    try HouseStore(path: path).save(record)
+    #expect(try HouseStore(path: path).record == record)
+  }
+
   /// Returns a queue with the ranks that the entries of an older file get.
   private static func ranked(_ entries: [(id: Int, details: Order.NewEntry)]) -> QueueRecord {
     QueueRecord(
@@ -229,7 +245,8 @@ import Testing
   }
 
   private static func makeVersion5(_ database: Database) throws {
-    try database.execute("DROP TABLE undo; DROP TABLE undo_entries; DROP TABLE unshuffled")
+    try database.execute(
+      "DROP TABLE undo; DROP TABLE undo_entries; DROP TABLE unshuffled;" + dropCrossfade)
     try database.setVersion(5)
   }
 
@@ -404,6 +421,7 @@ import Testing
     case 4: record.groups[index].rooms = ["r\(index)", "s\(index)"].shuffled(using: &random)
     case 5: record.groups[index].place?.seconds += 10
     case 6:
+      record.groups[index].effects.crossfade = Double(Int.random(in: 0...12, using: &random))
       record.groups[index].effects.filters =
         (try? SoundFilter("bass \(Int.random(in: -24...24, using: &random))")).map { [$0] } ?? []
     default:

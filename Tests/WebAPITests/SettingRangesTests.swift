@@ -50,6 +50,7 @@ import WebTestSupport
       (try document.range(group, "effects", "rate"), settings.rate),
       (try document.range(group, "effects", "pitch"), settings.pitch),
       (try document.range(group, "effects", "loudness"), settings.loudness),
+      (try document.range(group, "effects", "crossfadeS"), settings.crossfadeS),
     ] {
       #expect(documented.minimum == range.min && documented.maximum == range.max)
     }

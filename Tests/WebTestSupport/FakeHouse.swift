@@ -358,6 +358,7 @@ package actor FakeHouse: HouseControl {
       var before = Effects()
       (before.rate, before.pitch) = ($0.effects.rate, $0.effects.pitch)
       (before.loudness, before.filters) = ($0.effects.loudness, $0.effects.filters)
+      before.crossfade = $0.effects.crossfadeS ?? 0
       $0.effects = EffectsReport((try? effects.applied(to: before)) ?? before)
     }
   }

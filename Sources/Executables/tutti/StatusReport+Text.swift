@@ -17,6 +17,7 @@ extension EffectsReport {
     if rate != 1 { parts.append("×" + NumberText.fixed(rate, 2)) }
     if pitch != 0 { parts.append("pitch " + NumberText.signed(pitch)) }
     if let loudness { parts.append("\(NumberText.short(loudness)) LUFS") }
+    if let crossfadeS { parts.append("crossfade \(NumberText.short(crossfadeS)) s") }
     parts += filters.map(\.kind.rawValue)
     return parts.joined(separator: " ")
   }

@@ -35,6 +35,7 @@ export function sound() {
 		const rate = slider({ label: "Speed", ...store.server.settings?.rate, step: 0.05, tapStep: 0.05, format: times, oninput: (rate) => set({ rate }) })
 		const pitch = slider({ label: "Pitch in semitones", ...store.server.settings?.pitch, tapStep: 1, format: semitones, kind: "centred", oninput: (pitch) => set({ pitch }) })
 		const loudness = choices("Loudness", loudnesses, (loudness) => effects(currentGroup(), { loudness }))
+		const crossfade = choices("Crossfade", { "Off": null, "3 s": 3, "6 s": 6, "12 s": 12 }, (crossfadeS) => effects(currentGroup(), { crossfadeS }))
 		const equalizer = choices("Equalizer", equalizers, (filters) => effects(currentGroup(), { filters }))
 		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds))
 		const look = choices("Look of this page", { "As the system": "auto", "Light": "light", "Dark": "dark" }, (value) => {
@@ -44,7 +45,7 @@ export function sound() {
 		const note = h("p.dim")
 		if (currentGroup()) {
 			if (!isGuest()) body.append(note, field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), field("Loudness", null, loudness.element),
-				field("Equalizer", null, equalizer.element))
+				field("Crossfade", null, crossfade.element), field("Equalizer", null, equalizer.element))
 			body.append(field("Sleep timer", sleepText, sleep.element))
 		}
 		body.append(field("Look of this page", null, look.element))
@@ -62,6 +63,7 @@ export function sound() {
 			setText(rateText, times(rate.value))
 			setText(pitchText, semitones(pitch.value))
 			loudness.draw(group.effects?.loudness, isLive)
+			crossfade.draw(group.effects?.crossfadeS)
 			equalizer.draw(preset(group.effects?.filters ?? []), isLive)
 			const left = group.sleepAtMs ? (group.sleepAtMs - store.nowMs()) / 1000 : 0
 			sleep.draw(left > 0 ? Object.values(sleeps).find((value) => Math.abs(value - left) < 45) : 0)

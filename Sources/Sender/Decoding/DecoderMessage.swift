@@ -165,6 +165,7 @@ package struct MediaObstacle: Hashable, Sendable {
   package init(_ obstacle: PassObstacle, of location: String) {
     switch obstacle {
     case .soundIsChanged: kind = 1
+    case .isFaded: kind = 9
     case .isMixed(let channels): (kind, number) = (2, Int64(channels))
     case .isResampled(let rate): (kind, number) = (3, Int64(rate))
     case .isLive: kind = 4
@@ -183,6 +184,7 @@ package struct MediaObstacle: Hashable, Sendable {
     case 4: .isLive
     case 5: .isPiped
     case 6: Codec(rawValue: UInt16(clamping: number)).map { .roomsLack($0) } ?? .isLive
+    case 9: .isFaded
     case 8:
       failure.map { .unreadable($0.error(of: location)) } ?? .notPassable(codec: "unknown")
     default: .notPassable(codec: codec.shownPlainly)

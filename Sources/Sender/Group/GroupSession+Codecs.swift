@@ -51,7 +51,7 @@ extension GroupSession {
     makeAnew(
       .init(
         item: opened.item, position: opened.position(after: time - segment.start), start: time,
-        isChosen: isWithin || segment.isChosen),
+        isChosen: isWithin || segment.isChosen, fading: fading(into: segment, at: time)),
       from: time, after: isWithin ? opened.item : before, isRamped: false, isRecoding: isWithin,
       at: now)
     rooms.tellOf(newcomer, .recoded(from: codec))

@@ -100,8 +100,9 @@ package enum ProductionOrder: Hashable, Sendable {
   case recode(CodecSet, generation: UInt32)
   /// There is no further item: give what is held back.
   case finish(generation: UInt32)
-  /// Everything from this media time on is obsolete, and nothing is known that follows.
-  case leave(from: MediaTime, generation: UInt32)
+  /// Everything from this media time on is obsolete, and nothing is known that follows. `end` was to fade out there, and
+  /// is held back anew.
+  case leave(from: MediaTime, generation: UInt32, end: Fading? = nil)
 
   package struct Beginning: Hashable, Sendable {
     package var item: PlayItem
@@ -120,6 +121,20 @@ package enum ProductionOrder: Hashable, Sendable {
     package var codecs = CodecSet.all
     /// True if it continues the audio before it in another codec.
     package var isRecoding = false
+    /// The end of another item that comes first, and fades out over this one. Only if it does not continue.
+    package var fading: Fading?
+  }
+
+  /// The end of an item, which is taken from its source again to fade out.
+  package struct Fading: Hashable, Sendable {
+    package var item: PlayItem
+    package var position: MediaDuration
+    /// Media time up to its end.
+    package var span: MediaDuration
+    /// The part of the fade that came before; zero if it has not begun.
+    package var elapsed = MediaDuration.zero
+    package var effects = Effects()
+    package var neighbours: [String] = []
   }
 
   /// True if orders that still wait need not be carried out any more.
@@ -177,6 +192,30 @@ package struct OpenedItem: Hashable, Sendable {
   package var supply = Supply.stored
   /// Nil unless it is heard as it happens.
   package var live: LiveTiming?
+  /// The item before, if that fades out over the beginning of this one.
+  package var fade: Fade?
+  /// The longest time over which this item fades out.
+  package var fadeOut = MediaDuration.zero
+
+  /// An item that fades out over the beginning of another.
+  package struct Fade: Hashable, Sendable {
+    package var item: PlayItem
+    /// Position in it at the first frame of the other.
+    package var position: MediaDuration
+    /// Seconds of it in one second of media time.
+    package var rate = 1.0
+    /// Media time from the first frame of the other until it has ended.
+    package var length: MediaDuration
+    /// The part of the fade that came before.
+    package var elapsed = MediaDuration.zero
+
+    /// Returns the position in the item that fades out `span` after the first frame of the other.
+    func position(after span: MediaDuration) -> MediaDuration {
+      guard rate != 1 else { return position + span }
+      let flicks = Int64(exactly: (Double(span.flicks) * rate).rounded()) ?? 0
+      return position + MediaDuration(flicks: flicks)
+    }
+  }
 
   /// Returns the span for which `position(after:)` gives `position`; negative before the first frame.
   func span(to position: MediaDuration) -> MediaDuration {

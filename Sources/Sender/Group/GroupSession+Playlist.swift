@@ -106,12 +106,14 @@ extension GroupSession {
   /// Another item follows `predecessor` now. It joins without a seam if there is time left until `predecessor`
   /// ends.
   private mutating func replace(from link: Link, after predecessor: PlayItem, at now: LocalTime) {
-    let time = max(link.start, timeline.cutTime(by: commitTime(at: now)))
+    let (time, fading) = replacement(
+      after: fadingEnd(of: predecessor, before: link.start), at: link.start,
+      notBefore: timeline.cutTime(by: commitTime(at: now)))
     let isLate = time > link.start
     let next = playlist.successor(of: predecessor)
     makeAnew(
-      next.map { .init(item: $0, start: time, isChosen: isLate) }, from: time, after: predecessor,
-      isRamped: isLate, at: now)
+      next.map { .init(item: $0, start: time, isChosen: isLate, fading: fading) }, from: time,
+      after: predecessor, isRamped: isLate, holding: fading, at: now)
   }
 
   /// Items were added behind the end: the stream, marked as ended, continues there.
@@ -123,9 +125,11 @@ extension GroupSession {
       guard let end = timeline.end,
         let next = playlist.successor(of: production.predecessor, passing: production.passed)
       else { return }
-      let time = max(end, timeline.cutTime(by: commitTime(at: now)))
+      let last = production.predecessor.flatMap { fadingEnd(of: $0, before: end) }
+      let (time, fading) = replacement(
+        after: last, at: end, notBefore: timeline.cutTime(by: commitTime(at: now)))
       makeAnew(
-        .init(item: next, start: time, isChosen: false), from: time,
+        .init(item: next, start: time, isChosen: false, fading: fading), from: time,
         after: production.predecessor, isRamped: time > end, at: now)
     case .notBegun, .beginning, .item, .itemEnded: break
     }

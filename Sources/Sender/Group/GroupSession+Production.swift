@@ -24,7 +24,7 @@ extension GroupSession {
           item: next.item, position: next.position, mediaTime: next.start,
           generation: timeline.generation, effects: effects,
           neighbours: effects.loudness == nil ? [] : playlist.neighbours(of: next.item),
-          continues: continues, codecs: codecs, isRecoding: isRecoding)))
+          continues: continues, codecs: codecs, isRecoding: isRecoding, fading: next.fading)))
   }
 
   mutating func produceMore(at now: LocalTime) {

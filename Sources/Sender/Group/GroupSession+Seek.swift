@@ -91,6 +91,11 @@ extension GroupSession {
   mutating func change(to effects: Effects, at now: LocalTime) throws(CommandRefusal) {
     guard effects != self.effects else { return }
     let aim = aim(at: now) ?? firstAim
+    if let opened = aim?.opened, !opened.isSeekable, effects.sounds(as: self.effects) {
+      // It plays on as it is; what is opened later fades.
+      self.effects = effects
+      return
+    }
     if let opened = aim?.opened, !opened.isSeekable {
       throw opened.supply == .live ? .isLive(opened.item) : .cannotBeginAnew(opened.item)
     }
@@ -141,6 +146,7 @@ extension GroupSession {
     if target.isThere, let segment = timeline.segment(at: time), time >= segment.start {
       next.item = segment.opened.item
       next.position = segment.opened.position(after: time - segment.start)
+      next.fading = fading(into: segment, at: time)
     }
     let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now))
     let isAtCut = production.cut == time
@@ -171,10 +177,11 @@ extension GroupSession {
   }
 
   /// Begins a generation: everything from `time` on is made anew, as what follows `predecessor`. It begins with `next`, or
-  /// nothing is known that follows.
+  /// nothing is known that follows. `end` is held back, if it is the end of an item that nothing follows.
   mutating func makeAnew(
     _ next: Production.Beginning?, from time: MediaTime, after predecessor: PlayItem?,
-    isRamped: Bool, isCrossed: Bool = false, isRecoding: Bool = false, at now: LocalTime
+    isRamped: Bool, isCrossed: Bool = false, isRecoding: Bool = false,
+    holding end: ProductionOrder.Fading? = nil, at now: LocalTime
   ) {
     production.restart(from: time, after: predecessor)
     live.item = nil
@@ -192,7 +199,7 @@ extension GroupSession {
     if let next {
       begin(next, continues: false, isRecoding: isRecoding)
     } else {
-      order(.leave(from: time, generation: generation))
+      order(.leave(from: time, generation: generation, end: end))
     }
   }
 }

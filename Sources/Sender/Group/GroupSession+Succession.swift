@@ -86,9 +86,12 @@ extension GroupSession {
     let now = clock.continuous(succession.now)
     // Also while it is paused: no time would come at which it begins to sound.
     for segment in timeline.segmentsBegun(by: mediaTime(at: now)) { announce(segment) }
-    guard let next = succession.next else {
+    guard var next = succession.next else {
       timeline.end = record.end
       return production.finished(with: succession.predecessor)
+    }
+    if let segment = timeline.segment(at: next.start), segment.opened.item == next.item {
+      next.fading = fading(into: segment, at: next.start)
     }
     makeAnew(
       next, from: next.start, after: succession.predecessor, isRamped: false,

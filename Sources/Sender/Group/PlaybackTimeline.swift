@@ -17,7 +17,7 @@ struct PlaybackTimeline {
   /// An item, or the part of it from a seek on.
   struct Segment {
     let start: MediaTime
-    let opened: OpenedItem
+    var opened: OpenedItem
     /// True if the segment was cut to, in the middle of another, instead of following the one before it.
     var isChosen = false
     /// True if the item before it plays on with new metadata, such as a radio station's title.

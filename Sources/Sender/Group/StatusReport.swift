@@ -137,9 +137,12 @@ package struct EffectsReport: Codable, Hashable, Sendable {
   package var pitch: Double
   /// In LUFS.
   package var loudness: Double?
+  /// Absent if items do not fade into each other.
+  package var crossfadeS: Double?
   package var filters: [SoundFilter]
 
   package init(_ effects: Effects) {
+    crossfadeS = effects.crossfade > 0 ? effects.crossfade : nil
     (rate, pitch) = (effects.rate, effects.pitch)
     (loudness, filters) = (effects.loudness, effects.filters)
   }

@@ -17,7 +17,9 @@ package enum StreamFate {
   package init(
     of record: StreamRecord, in playlist: Playlist, effects: Effects = Effects(), at now: LocalTime
   ) {
-    guard let timeline = PlaybackTimeline(record, in: playlist), record.hasNumbersLeft else {
+    guard let timeline = PlaybackTimeline(record, in: playlist, crossfade: effects.crossfade),
+      record.hasNumbersLeft
+    else {
       self = .unknown
       return
     }
@@ -186,7 +188,7 @@ private struct SuccessionPlace {
 
 extension PlaybackTimeline {
   /// Returns nil if `playlist` lacks an item, or if the record contradicts itself.
-  fileprivate init?(_ record: StreamRecord, in playlist: Playlist) {
+  fileprivate init?(_ record: StreamRecord, in playlist: Playlist, crossfade: Double) {
     guard let anchor = record.anchors.last else { return nil }
     let state: State? =
       switch (record.state, anchor.rate) {
@@ -195,7 +197,12 @@ extension PlaybackTimeline {
       case (.paused, .paused): .paused(anchor)
       case (.playing, _), (.holding, _), (.paused, _): nil
       }
-    let segments = record.segments.compactMap { Segment($0, in: playlist) }
+    var segments = record.segments.compactMap { Segment($0, in: playlist) }
+    for index in segments.indices.dropFirst() {
+      var before = segments[index - 1]
+      segments[index].findFade(after: &before, seconds: crossfade)
+      segments[index - 1] = before
+    }
     guard let state, segments.count == record.segments.count else { return nil }
     self.init(
       state, generation: record.generation,

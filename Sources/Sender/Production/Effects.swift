@@ -1,8 +1,9 @@
-/// Changes to the sound of an item before it is encoded.
+/// Changes to the sound of items before it is encoded.
 package struct Effects: Hashable, Sendable {
   package static let rates = 0.25...4
   package static let pitches = -12.0...12
   package static let loudnesses = -40.0 ... -5
+  package static let crossfades = 0.0...12
   package static let filterLimit = 16
 
   /// Seconds of the item per second of sound; in `rates`.
@@ -13,13 +14,24 @@ package struct Effects: Hashable, Sendable {
   package var pitch = 0.0
   /// The loudness that every item is brought to, in LUFS; in `loudnesses`. Nil leaves it unchanged.
   package var loudness: Double?
+  /// Seconds over which an item fades into the next, unless that follows it on the same album; in `crossfades`. With 0,
+  /// items follow each other without a gap.
+  package var crossfade = 0.0
   /// Applied in this order; at most `filterLimit`.
   package var filters: [SoundFilter] = []
 
   package init() {}
 
+  /// True if each item sounds as it is, apart from where two of them meet.
   package var changesNothing: Bool {
     rate == 1 && pitch == 0 && loudness == nil && filters.isEmpty
+  }
+
+  /// True if each item sounds the same with both.
+  func sounds(as other: Effects) -> Bool {
+    var same = self
+    same.crossfade = other.crossfade
+    return same == other
   }
 
   /// The reason why the effects are refused, in words for people; nil if they are not. It only compares
@@ -28,6 +40,7 @@ package struct Effects: Hashable, Sendable {
     if !Self.rates.contains(rate) { return "rate is 0.25 to 4" }
     if !Self.pitches.contains(pitch) { return "pitch is -12 to 12" }
     if let loudness, !Self.loudnesses.contains(loudness) { return "loudness is -40 to -5" }
+    if !Self.crossfades.contains(crossfade) { return "crossfade is 0 to 12" }
     return filters.count > Self.filterLimit ? "there are at most \(Self.filterLimit) filters" : nil
   }
 }

@@ -22,6 +22,8 @@ package protocol PacketSource: AnyObject {
 package enum PassObstacle: Error, Hashable, Sendable {
   /// Effects need the decoded sound.
   case soundIsChanged
+  /// It fades into its neighbours.
+  case isFaded
   /// The item has this many channels, which are mixed to fewer.
   case isMixed(channels: Int)
   /// The item has a rate, in Hz, that is not supported.

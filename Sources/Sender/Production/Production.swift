@@ -23,6 +23,8 @@ struct Production {
     let start: MediaTime
     /// True if the item was cut to, instead of following the one before it.
     let isChosen: Bool
+    /// The end of the item before, which fades out anew.
+    var fading: ProductionOrder.Fading?
   }
 
   var stage = Stage.notBegun

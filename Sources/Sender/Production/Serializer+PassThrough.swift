@@ -41,6 +41,7 @@ extension Serializer {
     guard passesPackets else { return nil }
     let packets = try source.packets()
     guard isDecodable(packets.format.codec) else { throw .roomsLack(packets.format.codec) }
+    guard crossfade == 0 || !source.mayFade else { throw .isFaded }
     guard frame > 0 else { return packets }
     do { try packets.seek(toFrame: frame) } catch { throw .unreadable(error) }
     return packets

@@ -17,7 +17,7 @@ package final class Serializer {
   package var giveEarly: (ProducedBatch) -> Bool = { _ in false }
   /// Frames of one read, and reads per second of a live source, whose packets are to leave as soon as their last
   /// frame has come.
-  private static let readFrames = 4096
+  static let readFrames = 4096
   private static let livePacketsPerSecond = 400
 
   /// True if packets of items may be passed on as they are.
@@ -38,6 +38,12 @@ package final class Serializer {
   /// The latest description of the item, and the media time from which on it holds.
   private var opened: (item: OpenedItem, start: MediaTime)?
   private(set) var run: EncoderRun?
+  /// The end of the item under way, as far as it was read; or of the item before, while nothing follows it.
+  var held: HeldEnd?
+  /// The item before, while it fades out over the one under way.
+  var overlap: Overlap?
+  /// Seconds over which items fade into each other.
+  private(set) var crossfade = 0.0
   /// The run of packets that are passed on, in the place of `run`.
   var passedRun: PacketRun?
   private var nextFormatID: UInt16 = 0
@@ -70,19 +76,25 @@ package final class Serializer {
     case .recode(let codecs, let generation) where generation == self.generation:
       recode(for: codecs)
     case .more, .finish, .recode: break
-    case .leave(let time, let generation):
+    case .leave(let time, let generation, let fading):
       forgetSource()
+      forgetEnd()
       leaveRun(before: time)
       self.generation = generation
-      steps.append(.itemEnded(at: time))
+      var end = time
+      if let fading { held = reopen(fading, at: &end) }
+      steps.append(.itemEnded(at: end))
     }
     return ProducedBatch(
       generation: generation, steps: steps, heldLatency: source?.heldLatency)
   }
 
   private func begin(_ beginning: ProductionOrder.Beginning) {
+    let continues = beginning.continues && beginning.generation == generation
+    let end = continues ? takeEnd() : nil
     forgetSource()
-    if !beginning.continues || beginning.generation != generation {
+    if !continues {
+      forgetEnd()
       leaveRun(before: beginning.mediaTime)
       if !steps.isEmpty, generation != beginning.generation,
         giveEarly(ProducedBatch(generation: generation, steps: steps))
@@ -93,23 +105,28 @@ package final class Serializer {
     generation = beginning.generation
     item = beginning.item
     codecs = beginning.codecs
+    crossfade = beginning.effects.crossfade
     var start = beginning.mediaTime
+    held = end
+    if let fading = beginning.fading { held = reopen(fading, at: &start) }
     do {
-      let isChanged = changesAll || !beginning.effects.changesNothing
-      var opened = try take(beginning).opened(
-        at: beginning.position, in: beginning.generation, keepsFormat: isChanged)
-      if isChanged { opened = applyEffects(opened, beginning) }
+      let opened = try open(beginning)
       // An item that is not seekable begins at its beginning: a caller that asks for another place does not know
       // that yet.
       let position = opened.isSeekable ? beginning.position : .zero
       let frame = opened.format.frames(in: position)
       source = opened
-      let choice = try takeUp(opened, at: frame, &start, isRecoding: beginning.isRecoding)
-      let described = OpenedItem(
+      join(opened, at: frame, beginning, &start)
+      let choice = try takeUp(
+        opened, at: frame, &start, isRecoding: beginning.isRecoding && held == nil)
+      var described = OpenedItem(
         item: beginning.item, duration: opened.duration, position: position,
         isSeekable: opened.isSeekable, metadata: metadata(of: opened, for: beginning.item),
         rate: opened.rate,
         wire: choice, supply: opened.supply, live: opened.live)
+      described.fade = beginOverlap(at: start, beginning.fading)
+      held = HeldEnd(of: opened, from: frame, described, at: start, seconds: crossfade)
+      described.fadeOut = held?.length ?? .zero
       self.opened = (described, start)
       steps.append(.opened(described, at: start))
     } catch let error as MediaError {
@@ -119,16 +136,26 @@ package final class Serializer {
     }
   }
 
+  /// Returns the source of an item, with its effects.
+  func open(_ beginning: ProductionOrder.Beginning) throws -> any MediaSource {
+    let isChanged = changesAll || !beginning.effects.changesNothing
+    let opened = try take(beginning).opened(
+      at: beginning.position, in: beginning.generation, keepsFormat: isChanged)
+    return isChanged ? applyEffects(opened, beginning) : opened
+  }
+
   /// `source` has ended: the item has ended too, or goes on in another format.
   func end(_ source: any MediaSource, at end: MediaTime) {
     (self.source, packets) = (nil, nil)
+    finishOverlap()
     guard let item, let opened, let next = source.successor() else {
-      return steps.append(.itemEnded(at: end))
+      return steps.append(.itemEnded(at: run?.inputEnd ?? end))
     }
-    var time = end
+    releaseEnd()
+    var time = run?.inputEnd ?? end
     do {
       self.source = next
-      let position = opened.item.position(after: end - opened.start)
+      let position = opened.item.position(after: time - opened.start)
       note(try takeUp(next, at: next.format.frames(in: position), &time), of: next, at: time)
     } catch let error as MediaError {
       fail(error, at: time)
@@ -187,6 +214,7 @@ package final class Serializer {
     guard let opened, opened.item.wire != choice else { return }
     var item = opened.item
     (item.wire, item.metadata) = (choice, metadata(of: source, for: item.item))
+    item.fade = nil
     item.position = item.position(after: time - opened.start)
     self.opened = (item, time)
     steps.append(.metadata(item, at: time))
@@ -202,32 +230,41 @@ package final class Serializer {
 
   private func more(_ span: MediaDuration) {
     if packets != nil { return passMore(span) }
-    guard let source, var run else { return }
-    let goal = run.inputEnd + span
+    guard let source, let begun = run else { return }
+    let goal = begun.inputEnd + span
     let count =
-      run.shape.isLive
+      begun.shape.isLive
       ? max(1, source.format.sampleRate / Self.livePacketsPerSecond) : Self.readFrames
     var frames: [Float] = []
     do {
-      while run.inputEnd < goal {
+      while let time = run?.inputEnd, time < goal {
         frames.removeAll(keepingCapacity: true)
         try source.read(count, appendingTo: &frames)
-        if frames.isEmpty {
-          self.run = run
-          return end(source, at: run.inputEnd)
-        }
-        noteMetadata(of: source, at: run.inputEnd)
-        for packet in try run.encode(frames) { steps.append(.packet(packet)) }
+        if frames.isEmpty { return end(source, at: time) }
+        noteMetadata(of: source, at: time)
+        fade(&frames)
+        try write(frames)
         if source.mayWait { break }
       }
-      self.run = run
     } catch let error as MediaError {
-      self.run = run
-      fail(error, at: run.inputEnd)
+      releaseEnd()
+      fail(error, at: run?.inputEnd ?? begun.inputEnd)
     } catch {
-      self.run = nil
-      fail(.unsupported(path: item?.location ?? "", reason: "\(error)"), at: run.inputEnd)
+      let time = run?.inputEnd ?? begun.inputEnd
+      run = nil
+      forgetEnd()
+      fail(.unsupported(path: item?.location ?? "", reason: "\(error)"), at: time)
     }
+  }
+
+  private func write(_ frames: [Float]) throws(CodecError) {
+    for packet in try run?.encode(frames) ?? [] { steps.append(.packet(packet)) }
+  }
+
+  /// Encodes frames of an item that has ended. If the encoder fails, they are missing, and the next item begins a run.
+  func encode(_ frames: [Float]) {
+    guard !frames.isEmpty else { return }
+    do { try write(frames) } catch { run = nil }
   }
 
   /// Ends the run, because everything from `time` on is produced anew. Still gives what the encoder holds back of
@@ -250,7 +287,7 @@ package final class Serializer {
     let metadata = metadata(of: source, for: opened.item.item)
     guard metadata != opened.item.metadata else { return }
     var item = opened.item
-    item.metadata = metadata
+    (item.metadata, item.fade) = (metadata, nil)
     item.position = item.position(after: time - opened.start)
     self.opened = (item, time)
     steps.append(.metadata(item, at: time))
@@ -264,6 +301,7 @@ package final class Serializer {
   }
 
   private func finish() {
+    releaseEnd()
     forgetSource()
     kept = nil
     let before = run?.inputEnd ?? .zero

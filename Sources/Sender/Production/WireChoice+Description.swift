@@ -48,6 +48,7 @@ extension PassObstacle {
   fileprivate var sentence: String? {
     switch self {
     case .soundIsChanged: "effects change the sound"
+    case .isFaded: "songs fade into each other"
     case .isMixed(let channels): "\(channels) channels are mixed"
     case .isResampled(let rate): "\(rate) Hz is converted"
     case .isLive: "it is live"

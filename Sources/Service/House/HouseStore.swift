@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program.
-  private static let version = 12
+  private static let version = 13
 
   let database: Database
   /// The contents of the file.
@@ -46,6 +46,7 @@ package final class HouseStore {
       if version < 10 { try addSounds() }
       if version < 11 { try addStereo() }
       if version < 12 { try addMerges() }
+      if version < 13 { try addCrossfades() }
     }
     saved = try load(tell)
   }
@@ -71,7 +72,7 @@ package final class HouseStore {
           id TEXT PRIMARY KEY, place INTEGER NOT NULL, name TEXT,
           next_entry INTEGER NOT NULL, revision INTEGER NOT NULL, current_entry INTEGER,
           position REAL NOT NULL, is_playing INTEGER NOT NULL, repetition TEXT NOT NULL, rate REAL,
-          pitch REAL, loudness REAL, filters TEXT, last_room TEXT) WITHOUT ROWID;
+          pitch REAL, loudness REAL, filters TEXT, last_room TEXT, crossfade REAL) WITHOUT ROWID;
         CREATE TABLE group_rooms (
           room TEXT PRIMARY KEY, group_id TEXT NOT NULL REFERENCES groups ON DELETE CASCADE,
           place INTEGER NOT NULL) WITHOUT ROWID;
@@ -199,6 +200,14 @@ package final class HouseStore {
   private func addMerges() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute(Self.mergeTable)
+      try database.setVersion(12)
+    }
+  }
+
+  /// For a file of version 12, whose items did not fade into each other.
+  private func addCrossfades() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute("ALTER TABLE groups ADD COLUMN crossfade REAL")
       try database.setVersion(Self.version)
     }
   }
@@ -218,7 +227,7 @@ package final class HouseStore {
     let groups = try database.prepare(
       """
       SELECT id, name, last_room, next_entry, revision, current_entry, position, is_playing,
-        repetition, rate, pitch, loudness, filters FROM groups ORDER BY place
+        repetition, rate, pitch, loudness, filters, crossfade FROM groups ORDER BY place
       """)
     record.groups = try groups.all { row in
       var group = HouseRecord.Group(id: row.text(0) ?? "", name: row.text(1))
@@ -230,6 +239,7 @@ package final class HouseStore {
       )
       (group.effects.rate, group.effects.pitch) = (row.double(9) ?? 1, row.double(10) ?? 0)
       (group.effects.loudness, group.effects.filters) = (row.double(11), Self.filters(row.text(12)))
+      group.effects.crossfade = row.double(13) ?? 0
       return group
     }
     let rooms = try database.prepare(
@@ -328,20 +338,21 @@ package final class HouseStore {
   ) throws(SQLiteError) {
     try database.run(
       """
-      INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET place = excluded.place, name = excluded.name,
         next_entry = excluded.next_entry,
         revision = excluded.revision, current_entry = excluded.current_entry,
         position = excluded.position, is_playing = excluded.is_playing,
         repetition = excluded.repetition, rate = excluded.rate, pitch = excluded.pitch,
         loudness = excluded.loudness, filters = excluded.filters,
-        last_room = excluded.last_room
+        last_room = excluded.last_room, crossfade = excluded.crossfade
       """,
       .text(group.id), .init(place), .init(group.name), .init(group.nextEntry),
       .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
       .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition.rawValue),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
-      .init(Self.text(group.effects.filters)), .init(group.lastRoom))
+      .init(Self.text(group.effects.filters)), .init(group.lastRoom),
+      .init(group.effects.crossfade))
     let old = before
     let before = before?.queue ?? QueueRecord()
     if group.queue != before { try write(group.queue.entries, of: .text(group.id), before.entries) }

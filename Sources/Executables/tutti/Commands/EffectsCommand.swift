@@ -21,6 +21,11 @@ struct EffectOptions: ParsableArguments {
       valueName: "LUFS"))
   var loudness: Double?
   @Option(
+    help: .init(
+      "Fade from one song into the next, unless it follows on the same album, for \(Effects.crossfades.text) seconds.",
+      valueName: "seconds"))
+  var crossfade: Double?
+  @Option(
     parsing: .unconditional,
     help: .init("More or less bass, -24 to 24 dB, below about 100 Hz.", valueName: "gain[:Hz]"),
     completion: .list(["3", "6", "-3", "-6", "off"]))
@@ -60,7 +65,8 @@ struct EffectOptions: ParsableArguments {
 
   /// Throws if a filter's numbers are wrong.
   func change() throws -> EffectsChange {
-    var change = EffectsChange(rate: rate, pitch: pitch, loudness: loudness)
+    var change = EffectsChange(
+      rate: rate, pitch: pitch, loudness: loudness, crossfade: crossfade)
     for (kind, texts) in named {
       if texts == ["off"] {
         change.endedFilters.append(kind)
@@ -97,7 +103,7 @@ struct EffectOptions: ParsableArguments {
 struct EffectsCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "effects",
-    abstract: "Changes speed, pitch, loudness or filters while music plays.",
+    abstract: "Changes speed, pitch, loudness, crossfade or filters while music plays.",
     discussion: """
       Effects that you leave out stay as they are. The value off ends one of them.
       Without options, the command shows the current effects.
@@ -108,6 +114,7 @@ struct EffectsCommand: RemoteCommand {
       Examples:
         tutti effects --rate 1.25
         tutti effects --pitch -2 --loudness -16
+        tutti effects --crossfade 6                        0 ends it
         tutti effects --bass 3 --treble -2
         tutti effects --equalizer 250:-4 --equalizer 2500:5:2
         tutti effects --compressor -24:4:20:250:6          for the night
