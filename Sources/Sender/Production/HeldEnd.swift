@@ -12,7 +12,7 @@ struct HeldEnd {
   let opened: OpenedItem
   let start: MediaTime
   let format: AudioFormat
-  /// Of all channels together.
+  /// All channels together.
   private(set) var samples: [Float] = []
   /// Samples that come before those to hold.
   private var before: Int
