@@ -149,28 +149,6 @@ actor ChangeHub {
 }
 
 extension HouseState {
-  mutating func apply(_ change: HouseChange) {
-    (revision, nowMs) = (change.revision, change.nowMs)
-    for group in change.groups {
-      if let place = groups.firstIndex(where: { $0.id == group.id }) {
-        groups[place] = group
-      } else {
-        groups.append(group)
-      }
-    }
-    for room in change.rooms {
-      if let place = rooms.firstIndex(where: { $0.id == room.id }) {
-        rooms[place] = room
-      } else {
-        rooms.append(room)
-      }
-    }
-    groups.removeAll { change.removedGroups.contains($0.id) }
-    rooms.removeAll { change.removedRooms.contains($0.id) }
-    library = change.library ?? library
-    server = change.server ?? server
-  }
-
   /// Changes that concern the clients of all groups.
   func changesForAll(since old: HouseState) -> Subsystems {
     var changed: Subsystems = []
@@ -231,14 +209,3 @@ extension HouseState.Group.State {
 }
 
 enum PlayerWord: String { case stop, play, pause }
-
-extension HouseState.Group {
-  /// A position further off than this from where it should be has been moved, in seconds.
-  private static let leap = 0.3
-
-  fileprivate func hasLeapt(since old: Self) -> Bool {
-    if targetS != old.targetS { return true }
-    let elapsed = old.state == .playing ? (positionAtMs - old.positionAtMs) / 1000 * old.rate : 0
-    return abs(old.positionS + elapsed - positionS) > Self.leap
-  }
-}

@@ -3,15 +3,6 @@ import MPDProtocol
 import Sender
 import Service
 
-extension HouseState.Group {
-  /// Where the music is, in seconds of the song.
-  func elapsed(at nowMs: Double) -> Double {
-    if let targetS { return targetS }
-    let moved = state == .playing ? max(0, nowMs - positionAtMs) / 1000 * rate : 0
-    return min(positionS + moved, item?.durationS ?? .infinity)
-  }
-}
-
 extension Client {
   // MARK: - How things are
 

@@ -119,10 +119,6 @@ actor PortKeeper {
 
 extension HouseState {
   fileprivate var namedGroups: [(id: String, name: String, by: NumberBook.Naming)] {
-    groups.map { group in
-      // A room that has never answered is called by its address, which is its identity then.
-      let isUnknown = rooms.contains { $0.groupId == group.id && $0.name == $0.id }
-      return (group.id, group.name, group.isNamed ? .user : isUnknown ? .address : .rooms)
-    }
+    groups.map { ($0.id, $0.name, $0.isNamed ? .user : isCalledByAddress($0) ? .address : .rooms) }
   }
 }

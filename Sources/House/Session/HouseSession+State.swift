@@ -72,32 +72,21 @@ extension HouseSession {
     _ rooms: [HouseState.Room], at now: LocalTime
   ) -> HouseState.Group {
     let members = plan.rooms.compactMap { id in rooms.first { $0.id == id } }
-    let place = group.place(status)
-    let isResting = group.isResting(status)
-    let items = group.items
-    let volumes = group.player.volumes(status)
-    let sounds = status.presentationTime ?? now
-    var state = HouseState.Group(
-      id: plan.id, name: plan.name ?? HousePlan.name(ofRooms: members.map(\.name)),
-      isNamed: plan.name != nil, roomIds: stereo.shown(plan.rooms),
-      state: isResting ? (place?.seconds ?? 0 > 0 ? .paused : .stopped) : .init(status.state),
-      detail: Self.detail(of: members), item: item(place, group, status),
-      positionS: place?.seconds ?? 0, positionAtMs: Self.milliseconds(sounds), rate: status.rate,
-      targetS: isResting ? nil : status.target?.seconds.rounded(to: 3),
-      volume: volumes.isEmpty ? Self.volume(of: members) : group.player.level(of: volumes),
-      muted: !volumes.isEmpty && members.allSatisfy { $0.muted ?? true },
-      repeat: status.repetition, effects: EffectsReport(status.effects),
-      queue: .init(
-        revision: group.queueRevision, count: items.count,
-        index: place.flatMap { place in items.firstIndex { $0.id == place.entry } },
-        canUndo: standingMerge(of: group.id)?.sentence ?? group.undo?.sentence))
-    state.queue.isShuffled = group.unshuffled != nil && !items.isEmpty
+    var state = group.shown(
+      name: plan.name ?? HousePlan.name(ofRooms: members.map(\.name)), isNamed: plan.name != nil,
+      status, at: now, cover: cover(of:))
+    (state.roomIds, state.detail) = (stereo.shown(plan.rooms), Self.detail(of: members))
+    if group.player.volumes(status).isEmpty {
+      state.volume = Self.volume(of: members)
+    } else {
+      state.muted = members.allSatisfy { $0.muted ?? true }
+    }
+    state.queue.canUndo = standingMerge(of: group.id)?.sentence ?? state.queue.canUndo
     let buffered = members.compactMap(\.sync?.bufferedS).min()
-    if !isResting, status.item != nil, let buffered {
+    if !group.isResting(status), status.item != nil, let buffered {
       let end = state.positionS + buffered * status.rate
       state.bufferedUntilS = min(end, status.duration?.seconds ?? end).rounded(to: 3)
     }
-    state.sleepAtMs = group.sleep.end.map(Self.milliseconds)
     return state
   }
 
@@ -105,36 +94,6 @@ extension HouseSession {
   private static func volume(of rooms: [HouseState.Room]) -> Double {
     let known = rooms.compactMap { room in room.volume.map { (room.id, $0) } }
     return GroupVolume().level(of: Dictionary(known, uniquingKeysWith: { $1 }))
-  }
-
-  private func item(
-    _ place: QueuePlace?, _ group: HouseGroup, _ status: GroupStatus
-  ) -> HouseState.Item? {
-    guard let place else { return nil }
-    let opened = status.item.flatMap { $0.item.id == place.entry ? $0 : nil }
-    guard let item = opened?.item ?? group.player.playlist.item(place.entry) else {
-      return nil
-    }
-    let known = group.player.details[place.entry]
-    let metadata = opened?.metadata
-    var shown = HouseState.Item(
-      entryId: place.entry, title: group.title(of: item, metadata?.title),
-      isSeekable: opened?.isSeekable ?? true,
-      isLive: opened?.supply == .live
-        || LiveLocation.isNamed(item.location),
-      hasVideo: known?.hasVideo ?? false)
-    // A station says what it plays; what the library knows of a file is what its user sees there.
-    shown.artist = shown.isLive ? metadata?.artist : known?.artist ?? metadata?.artist
-    shown.album = known?.album ?? metadata?.album
-    if shown.isLive { shown.title = metadata?.title ?? shown.title }
-    (shown.trackId, shown.albumId) = (known?.trackId, known?.albumId)
-    shown.artwork = known?.artwork ?? opened.flatMap { _ in cover(of: item) }
-    shown.durationS =
-      (opened.flatMap { _ in status.duration?.seconds } ?? known?.durationS)?.rounded(to: 3)
-    shown.codec = opened?.wire?.codec.title
-    shown.codecReason = opened?.wire?.sentence
-    shown.isUnchanged = opened?.wire?.isUnchanged
-    return shown
   }
 
   /// The picture that the program of an input has given.
@@ -246,27 +205,5 @@ extension HouseSession {
     case .paused: group?.state == .buffering ? .buffering : .paused
     case .idle, .priming, .ready: group?.state == .paused ? .paused : .starting
     }
-  }
-}
-
-extension HouseGroup {
-  /// As people call it.
-  func title(of item: PlayItem, _ opened: String?) -> String {
-    let title = player.details[item.id]?.title ?? opened ?? item.title
-    return title ?? ItemName.text(title: nil, artist: nil, location: item.location)
-  }
-}
-
-extension HouseState.Group.State {
-  /// Describes a group that is not at rest.
-  fileprivate init(_ state: GroupStatus.State) {
-    self =
-      switch state {
-      case .starting: .starting
-      case .playing: .playing
-      case .buffering: .buffering
-      case .paused: .paused
-      case .stopped, .finished: .stopped
-      }
   }
 }
