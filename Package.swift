@@ -89,6 +89,7 @@ let package = Package(
     core("House", ["Clock", "Audio", "WireProtocol", "Sender"]),
     core("PlaylistFormats", ["Sender"]),
     core("MPDProtocol", settings: small),
+    core("MPRISProtocol", ["Sender", "House"], settings: small),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
     core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
 
@@ -115,6 +116,7 @@ let package = Package(
     adapter("SQLiteStore", ["CSQLite"], settings: small),
     adapter("QRCode", ["CQRencode"], settings: small),
     adapter("ExpatFeeds", ["CExpat"], settings: small),
+    adapter("MPRIS", ["House", "MPRISProtocol", "CMPRIS"], settings: small),
     adapter(
       "WebServer",
       [
@@ -125,6 +127,9 @@ let package = Package(
     // C made callable.
     .target(name: "COpenAPI", path: "Sources/CShims/COpenAPI"),
     .target(name: "CSys", path: "Sources/CShims/CSys"),
+    // Built with libsystemd-dev. Every program with libavahi-client loads the library already.
+    .target(
+      name: "CMPRIS", path: "Sources/CShims/CMPRIS", linkerSettings: [.linkedLibrary("systemd")]),
     // The digits, spoken.
     .target(name: "CSpeech", path: "Sources/CShims/CSpeech", exclude: ["digits.opus"]),
     // The web page, embedded by page.c.
@@ -229,7 +234,8 @@ let package = Package(
         "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "House", "Driver", "Service",
         "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
-        "MPD", "QRCode", "Diagnosis", "Doctor", "HostFacts", "ProgramJSON", arguments, logging,
+        "MPD", "MPDProtocol", "MPRIS", "MPRISProtocol", "QRCode", "Diagnosis", "Doctor",
+        "HostFacts", "ProgramJSON", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict + small),
     .executableTarget(
@@ -302,6 +308,8 @@ let package = Package(
     tests(
       "ALSAOutputTests",
       ["ALSAOutput", "Output", "OutputTestSupport", "Receiver", "Audio", "Clock", "TestSupport"]),
+    tests("MPRISTests", ["MPRIS", "MPRISProtocol", "House", "Sender", "TestSupport"]),
+    tests("MPRISProtocolTests", ["MPRISProtocol", "House", "Sender", "TestSupport"]),
     tests("MPDProtocolTests", ["MPDProtocol", "Clock", "TestSupport"]),
     tests(
       "MPDTests",

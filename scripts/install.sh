@@ -1,7 +1,7 @@
 #!/bin/sh
 # install.sh ROOT PREFIX BUILD: installs what `make build` has made: the programs, and their manual pages and completions
-# where those were made. It builds nothing, so that root needs no toolchain. Directories that it makes are listed in
-# share/tutti/made, for `make uninstall`.
+# where those were made, and an entry for desktops. It builds nothing, so that root needs no toolchain. Directories that it makes
+# are listed in share/tutti/made, for `make uninstall`.
 set -eu
 cd "$(dirname "$0")/.."
 root=$1 prefix=$2 build=$3
@@ -44,6 +44,8 @@ put() {
     install -m 644 "$file" "$root$directory"
   done
 }
+# The name and the picture of a player on the session bus.
+put applications packaging/tutti.desktop
 put man/man1 .build/man/*.1
 put bash-completion/completions .build/completions/bash/*
 put zsh/site-functions .build/completions/zsh/*

@@ -19,7 +19,7 @@ mirror=${TUTTI_MIRROR:-http://deb.debian.org/debian}
 	exit 77
 }
 
-libraries="libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev libsqlite3-dev libqrencode-dev libexpat1-dev
+libraries="libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev libsqlite3-dev libqrencode-dev libexpat1-dev libsystemd-dev
   libavformat-dev libavcodec-dev libavfilter-dev libswresample-dev libavutil-dev"
 # Of the static Swift run-time library.
 libraries+=" libc6-dev linux-libc-dev libxml2-dev libcurl4-openssl-dev zlib1g-dev"

@@ -5,9 +5,9 @@
 set -eu
 
 build="build-essential pkg-config python3 libasound2-dev libavahi-client-dev libopus-dev libflac-dev libssl-dev libsqlite3-dev
-  libqrencode-dev libexpat1-dev libavformat-dev libavcodec-dev libavfilter-dev libswresample-dev libavutil-dev"
+  libqrencode-dev libexpat1-dev libsystemd-dev libavformat-dev libavcodec-dev libavfilter-dev libswresample-dev libavutil-dev"
 play="avahi-daemon dbus"
-test="ffmpeg sox lame libsox-fmt-all iproute2 python3 bc"
+test="ffmpeg sox lame libsox-fmt-all iproute2 python3 bc playerctl"
 packages=
 [ "${1:-}" != packages ] || packages="debhelper dpkg-dev lintian"
 

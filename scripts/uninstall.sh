@@ -33,6 +33,7 @@ for program in tutti tutti-receiver; do
     "$share/bash-completion/completions/$program" "$share/zsh/site-functions/_$program" \
     "$share/fish/vendor_completions.d/$program.fish"
 done
+rm -f "$share/applications/tutti.desktop"
 [ -e "$made" ] || exit 0
 directories=$(sort -ru "$made")
 rm -f "$made"

@@ -10,7 +10,7 @@ enum Rules {
   static let impureImports = [
     "Foundation", "Glibc", "Dispatch", "Logging", "ArgumentParser", "CSys",
     "CALSA", "CAvahi", "CAVCodec", "COpus", "CFLAC", "CFFmpeg", "CSQLite",
-    "COpenSSL", "CExpat",
+    "COpenSSL", "CExpat", "CMPRIS",
   ]
   static let impureWords = [
     "ContinuousClock", "SuspendingClock", "Date(", "SystemRandomNumberGenerator", "Task {",

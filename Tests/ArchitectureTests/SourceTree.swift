@@ -42,7 +42,7 @@ enum SourceTree {
 
   static let core = [
     "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "House", "PlaylistFormats",
-    "MPDProtocol",
+    "MPDProtocol", "MPRISProtocol",
     "Receiver",
     "Simulation",
   ]

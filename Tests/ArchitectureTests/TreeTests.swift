@@ -4,7 +4,7 @@ import Testing
 @Suite struct TreeTests {
   private static let shims = [
     "CSys", "CALSA", "CAvahi", "COpus", "CFLAC", "CFFmpeg", "CSQLite", "COpenSSL",
-    "CQRencode", "CExpat",
+    "CQRencode", "CExpat", "CMPRIS",
   ]
 
   private static func expectNone(_ found: [String]) {

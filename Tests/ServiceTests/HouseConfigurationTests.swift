@@ -27,6 +27,15 @@ import Testing
     }
   }
 
+  @Test func `the session bus is used where the configuration says so`() throws {
+    #expect(try !Self.read("").mpris)
+    #expect(try Self.read("mpris = yes").mpris)
+    #expect(try !Self.read("mpris = yes\nmpris = no").mpris)
+    #expect(throws: Refusal.invalid("tutti.conf:1: mpris is yes or no")) {
+      try Self.read("mpris = on")
+    }
+  }
+
   @Test func `the keys of the file are fixed, and most changes need a new process`() throws {
     let read = try Self.read("library = /srv/a\nlibrary = /srv/b\nopen = no")
     #expect(read.fixed == SetUp.Fixed(keys: ["library", "open"], folders: ["/srv/a", "/srv/b"]))

@@ -23,6 +23,8 @@ final class HouseSurfaces {
   private let web: WebService
   /// Nil unless the configuration asks for it.
   private let mpd: HouseMPD?
+  /// Nil unless the configuration asks for it.
+  private let mpris: HouseMPRIS?
   /// Keeps the history of what was played, and follows podcasts.
   private let history: Task<Void, Never>?
   /// Lets programs such as Home Assistant find the page; nil where the network cannot reach it.
@@ -66,6 +68,8 @@ final class HouseSurfaces {
     mpd = try HouseMPD(
       configuration, state: state, house: house, library: library, access: access,
       isOnNetwork: configuration.isOnNetwork, report: report)
+    mpris = try HouseMPRIS(
+      configuration, port: web.port, house: house, library: library, report: report)
     presence =
       configuration.isOnNetwork
       ? Self.presence(name: name, id: id.hex, port: UInt16(clamping: web.port), report) : nil
@@ -91,6 +95,7 @@ final class HouseSurfaces {
   }
 
   func end() {
+    mpris?.end()
     mpd?.end()
     history?.cancel()
     media?.close()

@@ -10,9 +10,12 @@ struct PlayerProgram {
   private let host: GroupHost
   private let state: StateDirectory
   private let display: PlayerDisplay
+  private let mpris: TerminalMPRIS?
   private let loop: EventLoop
 
-  init(_ player: PlayerService, on host: GroupHost, state: StateDirectory, isJSON: Bool) throws {
+  init(
+    _ player: PlayerService, on host: GroupHost, state: StateDirectory, isJSON: Bool, hasMPRIS: Bool
+  ) throws {
     (self.player, self.host, self.state) = (player, host, state)
     let reactor = host.reactor
     // Closing the terminal stops the music, unless `nohup` made the program ignore that signal.
@@ -23,7 +26,9 @@ struct PlayerProgram {
     control.answer = { call, reply in reply(player.reply(to: call)) }
     display = try PlayerDisplay(player, reactor: reactor, isJSON: isJSON)
     host.onWarning = player.onWarning
-    loop = EventLoop(reactor, [control, host, player, display])
+    mpris = hasMPRIS ? try TerminalMPRIS(player, reactor: reactor) : nil
+    loop = EventLoop(
+      reactor, [control, host, player, display] + [mpris].compactMap(\.self))
   }
 
   /// Plays until the end, a stop, or a signal. Returns the name of a room that must be paired first, if no room could
@@ -40,6 +45,7 @@ struct PlayerProgram {
     player.onRooms = { [state] in state.leftRooms = $0 }
     try player.start()
     try loop.run { player.isOver || stranger.name != nil }
+    mpris?.end()
     try player.end()
     state.leftRooms = LeftRooms()
     state.remember(host.directory.toRemember)

@@ -6,7 +6,7 @@ package import House
 package struct HouseConfiguration: Hashable, Sendable {
   /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
-    case name, port, listen, token, open, hosts, library, resume, socket, voice, mpd
+    case name, port, listen, token, open, hosts, library, resume, socket, voice, mpd, mpris
     case stateDirectory = "state-dir"
     case foldersFrom = "folders-from"
   }
@@ -43,6 +43,8 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var voice = ClipMaker.usualVoice
   /// The TCP port for clients of MPD; 0 is a free one, nil is none.
   package var mpd: UInt16?
+  /// True to be steered through the session bus of its user.
+  package var mpris = false
   package var inputs: [Input] = []
 
   package init() {}
@@ -89,7 +91,8 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .hosts: hosts = []
     case .library: library = []
     case .foldersFrom: foldersFrom = []
-    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd: break
+    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd, .mpris:
+      break
     }
   }
 
@@ -143,6 +146,11 @@ package struct HouseConfiguration: Hashable, Sendable {
         throw .invalid("mpd is yes, no or a port: 0 to 65535")
       }
       mpd = port
+    case .mpris:
+      guard let isOn = ["yes": true, "no": false][value] else {
+        throw .invalid("mpris is yes or no")
+      }
+      mpris = isOn
     case .voice: voice = value.split(whereSeparator: \.isWhitespace).map(String.init)
     }
   }

@@ -97,6 +97,10 @@ struct PlayCommand: ParsableCommand {
       "With --json: print the position at this interval while music plays, 0.01 to 60.",
       valueName: "s"))
   var positionEvery: Double?
+  @Flag(
+    help:
+      "Let media keys, desktops and playerctl steer this player, through the session bus (MPRIS).")
+  var mpris = false
   @OptionGroup(title: "Sound") var sound: EffectOptions
   @Option(
     help: .init(
@@ -131,7 +135,9 @@ struct PlayCommand: ParsableCommand {
         let player = try player(of: items, on: host, state, choice, rawFormat, latency, chain)
         try prepare(player, effects)
         try player.player.carryOut(.observePosition(every: positionInterval))
-        stranger = try PlayerProgram(player, on: host, state: state, isJSON: common.json).run()
+        stranger = try PlayerProgram(
+          player, on: host, state: state, isJSON: common.json, hasMPRIS: mpris
+        ).run()
       } while stranger != nil
     }
   }
@@ -179,7 +185,7 @@ struct PlayCommand: ParsableCommand {
     [
       ("codec", codec != .auto), ("bitrate", bitrate != nil), ("packet-length", packetLength != 20),
       ("raw", raw != nil), ("live", live != nil), ("position-every", positionEvery != nil),
-      ("give-back", giveBack), ("filter", filter != nil),
+      ("give-back", giveBack), ("filter", filter != nil), ("mpris", mpris),
       ("priority", priority != Hello.usualPriority),
     ].filter(\.1).map { "--" + $0.0 }
   }

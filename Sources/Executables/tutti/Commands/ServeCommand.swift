@@ -84,6 +84,12 @@ struct ServeCommand: ParsableCommand {
   var mpd: String?
   @Option(
     help: .init(
+      "Let media keys, desktops and playerctl steer the groups, through the session bus (MPRIS): yes or no (default: no).",
+      valueName: "yes|no"),
+    completion: .list(["yes", "no"]))
+  var mpris: String?
+  @Option(
+    help: .init(
       "Folder for queues, pairings and settings (default: ~/.local/state/tutti).", valueName: "dir"),
     completion: .directory)
   var stateDir: String?
@@ -149,7 +155,7 @@ struct ServeCommand: ParsableCommand {
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
       (.foldersFrom, foldersFrom.map(MediaPaths.absolute)),
       (.resume, [resume].compactMap { $0 }), (.voice, [voice].compactMap { $0 }),
-      (.mpd, [mpd].compactMap { $0 }),
+      (.mpd, [mpd].compactMap { $0 }), (.mpris, [mpris].compactMap { $0 }),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
       (.stateDirectory, [stateDir].compactMap { $0 }.map(MediaPaths.absolute)),
     ]
