@@ -91,6 +91,25 @@ import Tutti
   }
 
   @Test(.timeLimit(.minutes(2)))
+  func `an item fades into the next, which begins as much earlier`() async throws {
+    let house = try TestRooms()
+    let player = try await Player(rooms: house.rooms)
+    await #expect(throws: TuttiError.self) { try await player.setCrossfade(.seconds(12.5)) }
+    try await player.setCrossfade(.seconds(2))
+    let ids = try await player.append([.ramp("a", seconds: 6), .ramp("b", seconds: 60)])
+    let positions = player.positions(every: .milliseconds(10))
+    try await player.play()
+    var last = PlaybackTime.zero
+    for await position in positions {
+      if position < last { break }
+      last = position
+    }
+    #expect(last > .seconds(3) && last < .seconds(4.1))
+    #expect(try await player.currentItem()?.item.id == ids[1])
+    await player.close()
+  }
+
+  @Test(.timeLimit(.minutes(2)))
   func `a room can be added and let go while the others play on`() async throws {
     let house = try TestRooms(2)
     let player = try await Player(rooms: [house.rooms[0]])

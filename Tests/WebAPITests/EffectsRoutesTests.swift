@@ -1,5 +1,6 @@
 import Driver
 import House
+import Sender
 import Service
 import Testing
 import WebTestSupport
@@ -51,7 +52,8 @@ import WebTestSupport
     filters(Array(repeating: #"{"kind":"bass","gain":1}"#, count: 17).joined(separator: ",")),
     filters(Array(repeating: "{}", count: 20_000).joined(separator: ",")),
     effects(#"{"rate":"2,apad"}"#), effects(#"{"loudness":"-16:print_format=json"}"#),
-    effects(#"{"pitch":1e400}"#),
+    effects(#"{"pitch":1e400}"#), effects(#"{"crossfadeS":12.1}"#),
+    effects(#"{"crossfadeS":-0.1}"#), effects(#"{"crossfadeS":"6"}"#), effects(#"{"crossfade":6}"#),
   ]
 
   @Test(arguments: chains + lists + shapes)
@@ -60,6 +62,20 @@ import WebTestSupport
       let before = try await house.state()
       try expectProblem(await client.ask("PATCH", "/api/v1/groups/g1", body), 400)
       #expect(try await house.state().groups == before.groups)
+    }
+  }
+
+  @Test func `a crossfade is set over HTTP, and null ends it`() async throws {
+    try await withHouse { client, house in
+      let values: [(String, Double?)] = [
+        ("6.5", 6.5), ("12", 12), ("0", nil), ("3", 3), ("null", nil),
+      ]
+      for (value, seconds) in values {
+        let body = Self.effects(#"{"crossfadeS":\#(value)}"#)
+        #expect(try await client.ask("PATCH", "/api/v1/groups/g1", body).status == 200)
+        let group = try #require(await house.state().groups.first)
+        #expect(group.id == "g1" && group.effects.crossfadeS == seconds)
+      }
     }
   }
 }
