@@ -2,6 +2,8 @@
 package struct BusPresence: Hashable, Sendable {
   /// A bus that has just begun anew is soon there.
   static let firstDelayMs = 1_000.0
+  /// A bus that hung has to end the connection before, which has the name: it is asked so often for it.
+  package static let patience = 50
   package static let longestDelayMs = 30_000.0
 
   private enum State: Hashable {
@@ -18,6 +20,8 @@ package struct BusPresence: Hashable, Sendable {
   private let process: Int32
   private var state: State
   private var delayMs = firstDelayMs
+  /// How often it asks again for a name that was its own.
+  private var asks = 0
 
   package init(name: String, process: Int32, at nowMs: Double) {
     (usualName, self.process, state) = (name, process, .away(untilMs: nowMs))
@@ -45,7 +49,12 @@ package struct BusPresence: Hashable, Sendable {
     guard case .asking(let name) = state else { return nil }
     if isOurs {
       (state, delayMs) = (.named(name), Self.firstDelayMs)
+      asks = name == usualName ? Self.patience : 0
       return nil
+    }
+    if asks > 0 {
+      asks -= 1
+      return name
     }
     guard name == usualName else {
       state = .nameless

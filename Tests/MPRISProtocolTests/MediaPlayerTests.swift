@@ -354,6 +354,14 @@ private func player(_ group: HouseState.Group) -> MediaPlayer {
     #expect(presence.opened() == "n" && presence.nextAttemptMs == nil)
     #expect(presence.answered(isOurs: false) == "n.instance7")
     #expect(presence.answered(isOurs: true) == nil && presence.name == "n.instance7")
+    // Its own connection before may still have it.
+    var again = BusPresence(name: "n", process: 7, at: 5)
+    _ = again.opened()
+    _ = again.answered(isOurs: true)
+    again.lost(at: 0)
+    _ = again.opened()
+    for _ in 0..<BusPresence.patience { #expect(again.answered(isOurs: false) == "n") }
+    #expect(again.answered(isOurs: false) == "n.instance7")
     var other = BusPresence(name: "n", process: 7, at: 5)
     _ = other.opened()
     _ = other.answered(isOurs: false)

@@ -60,7 +60,7 @@ package final class SessionBus {
     try run(
       "busctl",
       [
-        "--user", "--timeout=60", "call", name, "/org/mpris/MediaPlayer2",
+        "--user", "--timeout=60", "--", "call", name, "/org/mpris/MediaPlayer2",
         "org.mpris.MediaPlayer2" + interface,
       ] + arguments)
   }
