@@ -92,10 +92,11 @@ import Testing
     guard runs.count == 3 else { return }
     let sounding = recording.frames.count { $0 != .zero }
     #expect(sounding - runs.map(\.count).reduce(0, +) <= 6 * Self.ramp)
-    // The pause loses no frame, and new audio begins with the frame that was sought.
+    // The pause loses no frame, and new audio begins with the frame that was sought. Where the sound is quiet, the last
+    // frames of a ramp are the source's own.
     let resumed = runs[0].source + runs[0].count + 2 * Self.ramp
-    #expect(abs(runs[1].source - resumed) <= 2, "\(runs)")
-    #expect(abs(runs[2].source - (4 * Self.rate + Self.ramp)) <= 2, "\(runs)")
+    #expect(abs(runs[1].source - resumed) <= 8, "\(runs)")
+    #expect(abs(runs[2].source - (4 * Self.rate + Self.ramp)) <= 8, "\(runs)")
   }
 
   /// Expects that each run is later in one recording than in the other by the same number of frames.

@@ -65,14 +65,16 @@ import Tutti
     let player = try await Player(rooms: [ear.room], settings: settings)
     try await player.append([.custom("left") { LeftLevel() }])
     try await player.play()
-    var began = HostTime.now
-    /// The channels once what was set before is heard.
+    /// The loudest that both channels are in a moment in which all that was set before is heard: a machine that is too
+    /// busy leaves parts of it silent.
     func heard() async throws -> [Float] {
-      began = HostTime.now + (try await player.outputLatency()) + .milliseconds(500)
-      await ear.listen(until: began + .milliseconds(50))
-      return try #require(ear.pairs.first { $0.time > began }).levels
+      let begin = HostTime.now + (try await player.outputLatency()) + .milliseconds(500)
+      await ear.listen(until: begin + .milliseconds(200))
+      let moment = ear.pairs.filter { $0.time > begin }
+      return try #require(moment.max { $0.levels[0] < $1.levels[0] }).levels
     }
-    #expect(try await heard() == [0.5, 0])
+    let plain = try await heard()
+    #expect(abs(plain[0] - 0.5) < 0.01 && plain[1] == 0, "\(plain)")
 
     try await player.rooms.setSound(.headphones)
     let crossed = try await heard()

@@ -129,7 +129,10 @@ final class ReceiverLog: ReceiverJournal {
       return "packets come too late: the network is too slow, or the sender"
     }
     if faults.lost > 0 { return "the sender left packets out, as they would have come too late" }
-    if status.state == .starved { return "the sender does not deliver" }
+    if status.state == .starved {
+      return status.bufferedUntil - status.playhead > .seconds(5)
+        ? "this machine is too busy to decode what it has" : "the sender does not deliver"
+    }
     return "the room is out of step, and catches up"
   }
 }

@@ -13,10 +13,14 @@ final class TerminalMPRIS: LoopMember {
     case line(String)
   }
 
+  /// Changes of settings while it is paused are no events; they are found at this interval.
+  private static let interval = Nanoseconds.milliseconds(500)
+
   private let player: PlayerService
   private let bus: MediaPlayerBus
   private let inbox: Inbox<News>
   private var shown: UInt64?
+  private var nextShow = LocalTime(nanoseconds: 0)
 
   init(_ player: PlayerService, reactor: Reactor) throws {
     self.player = player
@@ -33,7 +37,7 @@ final class TerminalMPRIS: LoopMember {
         }, report: { inbox.post(.line($0)) }))
   }
 
-  var nextDeadline: LocalTime? { nil }
+  var nextDeadline: LocalTime? { nextShow }
 
   func handle(_ event: ReactorEvent) -> Bool { false }
 
@@ -46,13 +50,14 @@ final class TerminalMPRIS: LoopMember {
         if let number = request.number { bus.answer(number, refusal: refusal?.description) }
       }
     }
-    guard shown != player.revision else { return }
-    shown = player.revision
+    let now = HostClock.now
+    guard shown != player.revision || nextShow <= now else { return }
+    (shown, nextShow) = (player.revision, now + Self.interval)
     bus.show([
       MediaPlayer.Shown(
         slug: nil, name: "Tutti",
         group: player.group.shown(
-          name: "Tutti", isNamed: true, player.status, at: HostClock.now),
+          name: "Tutti", isNamed: true, player.status, at: now),
         art: player.statusReport.artworkPath.map(BusText.address(ofFile:)))
     ])
   }
