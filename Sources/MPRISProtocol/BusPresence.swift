@@ -20,7 +20,7 @@ package struct BusPresence: Hashable, Sendable {
   private let process: Int32
   private var state: State
   private var delayMs = firstDelayMs
-  /// How often it asks again for a name that was its own.
+  /// Number of times that it still asks again for a name that was its own.
   private var asks = 0
 
   package init(name: String, process: Int32, at nowMs: Double) {

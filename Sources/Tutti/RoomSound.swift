@@ -55,7 +55,7 @@ public struct RoomSound: Hashable, Sendable {
   public var crossover: Crossover?
   /// Metres from the loudspeaker to the listener, 0 to 30: the room sounds earlier by the time that sound takes for it.
   public var distance = 0.0
-  /// True if the receiver's FIR filter is used; its owner gives it one by `tutti-receiver sound`.
+  /// True if the receiver's FIR filter is used; its owner gives it one by `tutti-receiver --fir`.
   public var usesFIR = false
 
   public init() {}

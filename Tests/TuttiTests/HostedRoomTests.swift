@@ -78,7 +78,7 @@ import Tutti
 
     try await player.rooms.setSound(.headphones)
     let crossed = try await heard()
-    // Of a level that does not change, the filter passes all, and lowers both so that nothing clips.
+    // The filter passes all of a level that does not change, and lowers both channels so that nothing clips.
     #expect(abs(crossed[1] / crossed[0] - 0.37 / 0.63) < 0.01, "\(crossed)")
     #expect(try await player.rooms.status().rooms.first?.settings?.sound == .headphones)
 
