@@ -12,12 +12,20 @@ export XDG_STATE_HOME=$state
 build=(-c release --scratch-path .build/tests)
 log=$(mktemp)
 trap 'rm -rf "$log" "$log".* "$state"' EXIT
-failed=
 
-run() { swift test "${build[@]}" "$@" 2>&1 | tee -a "$log" || failed=yes; }
+swift test "${build[@]}" list 2>&1 | tee "$log" | sed -un '/^\[/p' || { cat "$log"; exit 1; }
+: > "$log"
+all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
+
+# Runs tests. A test that waits for ever ends the run, after longer than any of them takes.
+minutes=$([ -n "${TUTTI_LONG:-}${TUTTI_SOAK_SECONDS:-}" ] && echo 600 || echo 25)
+run() {
+	(timeout -k 9 "${minutes}m" "$all" --testing-library swift-testing "$@" || printf '\n✘ ended with %s\n' $?) 2>&1 |
+		sed -u 's/\x1b\[[0-9;]*m//g'
+}
 
 if [ $# -gt 0 ]; then
-	run "$@"
+	run "$@" | tee -a "$log"
 else
 	# These play in real time, and wait most of it: for sound, for daemons that hang, for silent peers. Those of a line run one
 	# after the other, the lines beside each other.
@@ -28,30 +36,24 @@ else
 	computing='RenderTimelinePropertyTests'
 	# These take minutes.
 	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
-	swift test "${build[@]}" list > "$log" || { cat "$log"; exit 1; }
-	all=$(swift build "${build[@]}" --show-bin-path)/tuttiPackageTests.xctest
 
 	# All others compute. They run before, so that nothing that sounds waits for them.
-	run --skip-build --skip "$playing" --skip "$listening" --skip "$long"
-	run --skip-build --filter "$computing" --skip "$long"
+	run --skip "$playing" --skip "$listening" --skip "$long" | tee -a "$log"
+	run --filter "$computing" --skip "$long" | tee -a "$log"
 
-	jobs=()
-	beside() {
-		local name=$1
-		shift
-		"$all" --testing-library swift-testing --no-parallel "$@" > "$log.$name" 2>&1 &
-		jobs+=("$!")
-	}
-	beside waiting --filter "$waiting" --skip "$long"
-	beside listening --filter "$listening" --skip "$long" --skip "$computing"
-	run --skip-build --no-parallel --filter "$playing" --skip "$waiting" --skip "$long"
-	for job in "${jobs[@]}"; do wait "$job" || failed=yes; done
+	run --no-parallel --filter "$waiting" --skip "$long" > "$log.waiting" &
+	run --no-parallel --filter "$listening" --skip "$long" --skip "$computing" > "$log.listening" &
+	run --no-parallel --filter "$playing" --skip "$waiting" --skip "$long" | tee -a "$log"
+	wait
 	cat "$log".* | tee -a "$log"
 fi
 
 # Repeat failures at the end, where people look for them.
-if [ -n "$failed" ]; then
+if grep -q '^✘ ended with' "$log"; then
 	printf '\nWhat failed:\n'
-	grep -E '✘|error: |Fatal error|signal code' "$log" || true
+	grep -aE '✘|error: |Fatal error|signal code' "$log" || true
+	awk '/^◇ Test "/ { sub(/^◇ Test "/, ""); sub(/" started\.$/, ""); begun[$0] = 1 }
+		/^(✔|✘|➜) Test "/ { for (name in begun) if (index($0, "\"" name "\"")) delete begun[name] }
+		END { for (name in begun) print "never ended: " name }' "$log"
 	exit 1
 fi

@@ -1,4 +1,3 @@
-import Clock
 import Dispatch
 package import House
 package import LinuxIO
@@ -34,25 +33,31 @@ package final class FolderBrowser: Sendable {
   package typealias Look =
     @Sendable (_ root: String, _ steps: [String]) throws(IOError) -> FolderTree.Listing
 
-  /// Longer than a disk takes to spin up.
-  static let timeLimit = Nanoseconds.seconds(8)
+  /// Calls `giveUp` once a look at `root` has taken too long.
+  typealias Patience =
+    @Sendable (_ root: String, _ giveUp: @escaping @Sendable () -> Void) -> Void
+
+  /// Lasts longer than a disk takes to spin up.
+  static let patience: Patience = { _, giveUp in
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(8), execute: giveUp)
+  }
   /// Looks at a time, with those that hang.
   static let lookLimit = 16
 
   private let roots: Mutex<[String]>
   private let looks = Mutex(0)
   private let look: Look
-  private let timeLimit: Nanoseconds
+  private let patience: Patience
 
   init(
-    roots: [String], timeLimit: Nanoseconds = FolderBrowser.timeLimit,
+    roots: [String], patience: @escaping Patience = FolderBrowser.patience,
     look: @escaping Look = { root, steps throws(IOError) in
       try FolderTree.list(
         root: FileName.bytes(of: root), steps: steps.map(FileName.bytes(of:)))
     }
   ) {
     self.roots = Mutex(roots)
-    (self.look, self.timeLimit) = (look, timeLimit)
+    (self.look, self.patience) = (look, patience)
   }
 
   package func set(roots: [String]) { self.roots.withLock { $0 = roots } }
@@ -152,9 +157,7 @@ package final class FolderBrowser: Sendable {
         return once.end(nil)
       }
       thread.detach()
-      DispatchQueue.global().asyncAfter(
-        deadline: .now() + .nanoseconds(Int(timeLimit.count))
-      ) { once.end(nil) }
+      patience(root) { once.end(nil) }
     }
     switch result {
     case .success(let listing)?: return listing
