@@ -61,6 +61,19 @@ import Testing
     #expect(try LoudnessMeter.measure(path: path) == nil)
   }
 
+  @Test func `what is longer than the limit is not measured, whether it says its length or not`()
+    throws
+  {
+    let long = try sine("long.flac", seconds: 3) { _ in -20 }
+    let unsaid = folder.file("unsaid.aac")
+    try run("ffmpeg", ["-v", "error", "-i", long, unsaid])
+    #expect(try FileSource(path: unsaid).frameCount == nil)
+    for path in [long, unsaid] {
+      #expect(try LoudnessMeter.measure(path: path, limit: 2) == nil, "\(path)")
+      #expect(try LoudnessMeter.measure(path: path, limit: 4) != nil, "\(path)")
+    }
+  }
+
   @Test func `a measured crescendo comes to the loudness asked for, and stays one`() throws {
     // It grows by 26 dB in 40 s.
     let path = try sine("crescendo.flac", seconds: 40) { -46 + 26 * $0 / 40 }

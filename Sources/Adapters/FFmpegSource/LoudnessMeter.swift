@@ -13,28 +13,30 @@ package struct MeasuredSound: Hashable, Sendable {
 /// Measures files as rooms play them, in stereo, by FFmpeg's `ebur128`.
 package enum LoudnessMeter {
   /// Longer items, such as audiobooks, are not measured. In seconds.
-  package static let durationLimit = 3 * 3_600.0
+  package static let durationLimit = 3 * 3_600
   /// The filter's windows of 400 ms move on by so much, in seconds. The first three reach before the beginning.
   private static let step = 0.1
   private static let incompleteBlocks = 3
 
   /// Decodes the whole file. Blocks the thread meanwhile.
   ///
-  /// - Returns: Nil if there is nothing to measure: the file's tags give its loudness, or it is longer than
-  ///   `durationLimit`.
+  /// - Returns: Nil if there is nothing to measure: the file's tags give its loudness, or it is longer than `limit` seconds.
   /// - Throws: `MediaError`; `unsupported` if this machine lacks FFmpeg or its filters.
-  package static func measure(path: String) throws(MediaError) -> MeasuredSound? {
+  package static func measure(
+    path: String, limit: Int = durationLimit
+  ) throws(MediaError) -> MeasuredSound? {
     let source = try FileSource(path: path)
     guard source.metadata.loudness == nil else { return nil }
-    return try measure(source, path: path)
+    return try measure(source, path: path, limit: limit)
   }
 
   /// Measures the rest of a source, but nothing of a longer one.
   package static func measure(
-    _ source: any MediaSource, path: String
+    _ source: any MediaSource, path: String, limit: Int = durationLimit
   ) throws(MediaError) -> MeasuredSound? {
     let format = source.format
-    let limit = Int(durationLimit * Double(format.sampleRate))
+    let limit = limit * format.sampleRate
+    guard source.frameCount ?? 0 <= limit else { return nil }
     let graph = try FilterGraph("ebur128=metadata=1", format: format, path: path)
     var measured = MeasuredSound(blocks: LoudnessBlocks(), peak: 0)
     var (frameCount, blockCount) = (0, 0)

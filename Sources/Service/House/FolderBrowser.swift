@@ -1,3 +1,4 @@
+import Clock
 import Dispatch
 package import House
 package import LinuxIO
@@ -37,9 +38,11 @@ package final class FolderBrowser: Sendable {
   typealias Patience =
     @Sendable (_ root: String, _ giveUp: @escaping @Sendable () -> Void) -> Void
 
-  /// Lasts longer than a disk takes to spin up.
+  /// Longer than a disk takes to spin up.
+  static let timeLimit = Nanoseconds.seconds(8)
   static let patience: Patience = { _, giveUp in
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(8), execute: giveUp)
+    let end = DispatchTime.now() + .nanoseconds(Int(timeLimit.count))
+    DispatchQueue.global().asyncAfter(deadline: end, execute: giveUp)
   }
   /// Looks at a time, with those that hang.
   static let lookLimit = 16
