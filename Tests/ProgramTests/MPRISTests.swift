@@ -68,7 +68,7 @@ struct MPRISTests {
     #expect(try bed.daemon.status()["state"] as? String == "paused")
     try playerctl("play")
     try wait("status") { $0 == "Playing" }
-    #expect(try playerctl("metadata", "--format", "{{title}} {{mpris:length}}") == "one 60000000")
+    try wait("metadata", "--format", "{{title}} {{mpris:length}}") { $0 == "one 60000000" }
     try playerctl("next")
     try wait("metadata", "title") { $0 == "two" }
     try playerctl("previous")
