@@ -34,6 +34,7 @@ struct device {
   int room_count, timer;
   snd_pcm_uframes_t avail_min, pointer;
   bool is_dirty;         // something was enqueued since time was 0
+  bool is_finished;      // the renderer was told that no more comes, until time is 0 again
   bool is_starting;      // `starter` is to be joined
   pthread_t starter;
   atomic_llong origin;   // instant at which frame 0 sounds, or would; 0 while it is not known
@@ -68,8 +69,13 @@ static snd_pcm_sframes_t device_pointer(snd_pcm_ioplug_t *io) {
   snd_pcm_sframes_t place = frames(d, sounded(d, origin) + d->lead);
   if (io->state == SND_PCM_STATE_DRAINING && sounded(d, origin) < span(d, written))
     place = place < written ? place : written - 1;
-  if (place >= written && io->state == SND_PCM_STATE_RUNNING)
+  // A player takes an underrun for the end, and drops the rest. So it is reported once all was heard, or to a late write.
+  if (io->state == SND_PCM_STATE_RUNNING && sounded(d, origin) >= span(d, written))
     return -EPIPE;
+  if (place >= written && io->state == SND_PCM_STATE_RUNNING && !d->is_finished) {
+    tutti_renderer_finish(d->renderer); // so that the rest does not wait for more
+    d->is_finished = true;
+  }
   if (place > written)
     place = written;
   if (place > (snd_pcm_sframes_t)d->pointer)
@@ -167,7 +173,7 @@ static int device_stop(snd_pcm_ioplug_t *io) {
   wait_for_start(d);
   if (d->is_dirty && tutti_renderer_seek(d->renderer, 0) < 0)
     return -ENODEV;
-  d->is_dirty = false;
+  d->is_dirty = d->is_finished = false;
   d->stood = d->ends = 0;
   d->origin = 0;
   return 0;
@@ -211,11 +217,22 @@ static int device_drain(snd_pcm_ioplug_t *io) {
   return 0;
 }
 
+// Returns whether the time of the next frame is too near for it to come to the rooms.
+static bool is_late(const struct device *d) {
+  int64_t origin = d->origin;
+  bool is_running = d->io.state == SND_PCM_STATE_RUNNING && origin != 0 && origin != BROKEN;
+  return d->is_finished || (is_running && frames(d, sounded(d, origin) + d->lead) >= (snd_pcm_sframes_t)d->io.appl_ptr);
+}
+
 static snd_pcm_sframes_t device_transfer(
     snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas, snd_pcm_uframes_t offset,
     snd_pcm_uframes_t size) {
   struct device *d = io->private_data;
   const float *samples = (const float *)areas[0].addr + offset * CHANNELS;
+  if (is_late(d)) {
+    snd_pcm_ioplug_set_state(io, SND_PCM_STATE_XRUN);
+    return -EPIPE;
+  }
   d->is_dirty = true;
   int code = tutti_renderer_enqueue(d->renderer, samples, size, (double)io->appl_ptr / d->rate);
   if (code < 0)
