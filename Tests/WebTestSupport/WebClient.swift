@@ -11,8 +11,10 @@ package final class WebConnectionClient: Sendable {
   private let socket: CInt
   private let queue = DispatchQueue(label: "web client")
 
-  /// - Parameter host: the connection comes from 127.0.0.`host`.
-  package init(port: Int, fromHost host: UInt32 = 1) throws {
+  /// - Parameters:
+  ///   - host: the connection comes from 127.0.0.`host`.
+  ///   - first: sent at once, before the server may count on silence. The kernel must take it whole.
+  package init(port: Int, fromHost host: UInt32 = 1, saying first: String = "") throws {
     socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     // A timeout longer than anything takes.
     var never = timeval(tv_sec: 60, tv_usec: 0)
@@ -22,6 +24,11 @@ package final class WebConnectionClient: Sendable {
     let other = Self.call(Self.address(port: port, host: 1)) { connect(socket, $0, $1) }
     guard own == 0, other == 0 else {
       throw Failure(description: "no connection: \(String(cString: strerror(errno)))")
+    }
+    guard !first.isEmpty else { return }
+    let bytes = Array(first.utf8)
+    guard Glibc.send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
+      throw Failure(description: "the server takes nothing")
     }
   }
 
@@ -65,18 +72,24 @@ package final class WebConnectionClient: Sendable {
   package func send(_ text: String) async -> Bool { await send([UInt8](text.utf8)) }
 
   /// Returns the next bytes; empty at the end of the connection.
-  package func receive() async -> [UInt8] {
-    await onQueue { [socket] in
-      [UInt8](unsafeUninitializedCapacity: 1 << 16) {
-        $1 = max(0, recv(socket, $0.baseAddress, $0.count, 0))
-      }
-    }
-  }
+  package func receive() async -> [UInt8] { await take() ?? [] }
 
   /// Returns true once the server has ended the connection; waits until it does.
   package func end() async -> Bool {
-    while true {
-      if await receive().isEmpty { return errno != EAGAIN }
+    while let bytes = await take() { if bytes.isEmpty { return true } }
+    return false
+  }
+
+  /// Returns the next bytes; empty at the end of the connection; nil if nothing comes.
+  private func take() async -> [UInt8]? {
+    await onQueue { [socket] in
+      var isSilent = false
+      let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) {
+        let count = recv(socket, $0.baseAddress, $0.count, 0)
+        isSilent = count < 0 && errno == EAGAIN
+        $1 = max(0, count)
+      }
+      return isSilent ? nil : bytes
     }
   }
 
