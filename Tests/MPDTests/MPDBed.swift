@@ -12,8 +12,8 @@ actor MPDConnection {
   private let connection: WebConnectionClient
   private var bytes: [UInt8] = []
 
-  init(port: Int, from host: UInt32) throws {
-    connection = try WebConnectionClient(port: port, fromHost: host)
+  init(port: Int, from host: UInt32, saying first: String = "") throws {
+    connection = try WebConnectionClient(port: port, fromHost: host, saying: first)
   }
 
   /// Returns the lines up to the one that ends an answer, which is the last. Empty once the server has closed.
@@ -51,9 +51,18 @@ actor MPDConnection {
   func end() async -> Bool { await connection.end() }
 }
 
+extension LineServerLimits {
+  /// Tests that run beside this one may hold up a client for minutes, and it is not cut off for that.
+  static let patient: LineServerLimits = {
+    var limits = LineServerLimits()
+    (limits.silence, limits.reader) = (.seconds(3_600), .seconds(3_600))
+    return limits
+  }()
+}
+
 /// Answers clients of MPD for a household that lives in the test, with a group `g1` of one room.
 func withMPD<T: Sendable>(
-  access: HouseAccess? = nil, limits: LineServerLimits = LineServerLimits(),
+  access: HouseAccess? = nil, limits: LineServerLimits = .patient,
   numbers: String? = nil, _ body: @Sendable (MPDHost) async throws -> T
 ) async throws -> T {
   let folder = try TemporaryFolder()
@@ -93,8 +102,10 @@ final class MPDHost: Sendable {
   init(_ house: FakeHouse) { self.house = house }
 
   /// A connection that has been greeted.
-  func connect(from host: UInt32 = 1) async throws -> MPDConnection {
-    let connection = try MPDConnection(port: port.withLock { $0 }, from: host)
+  ///
+  /// - Parameter first: said without waiting for the greeting.
+  func connect(from host: UInt32 = 1, saying first: String = "") async throws -> MPDConnection {
+    let connection = try MPDConnection(port: port.withLock { $0 }, from: host, saying: first)
     guard await connection.answer() == ["OK MPD 0.23.5"] else {
       throw NoGreeting()
     }
