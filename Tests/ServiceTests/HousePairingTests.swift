@@ -19,6 +19,7 @@ import enum House.Refusal
   private final class Bed: PairingHousehold {
     struct State {
       var answers: [PairingReport] = []
+      var begun = 0
       var visits: [PairingVisit.Purpose] = []
       var stored = Pairings()
       var told: [Pairings] = []
@@ -27,8 +28,14 @@ import enum House.Refusal
     let state = Mutex(State())
     /// Visits wait for this.
     let gate = DispatchSemaphore(value: 0)
+    /// True for each attempt that is refused; false for each that fails otherwise, or is a visit too many.
+    let outcomes: AsyncStream<Bool>
+    let outcome: AsyncStream<Bool>.Continuation
 
-    init(_ answers: PairingReport...) { state.withLock { $0.answers = answers } }
+    init(_ answers: PairingReport...) {
+      (outcomes, outcome) = AsyncStream.makeStream()
+      state.withLock { $0.answers = answers }
+    }
 
     func pairingRoom(_ id: String) throws(Refusal) -> PairingRoom {
       guard !id.hasPrefix("x") else { throw .noSuch("there is no such room") }
@@ -49,7 +56,14 @@ import enum House.Refusal
         house: self, senderName: "the study",
         means: .init(
           visit: { purpose, _ in
-            if waits { self.gate.wait() }
+            if waits {
+              let count = self.state.withLock { state in
+                state.begun += 1
+                return state.begun
+              }
+              if count > HousePairing.visitLimit { self.outcome.yield(false) }
+              self.gate.wait()
+            }
             return self.state.withLock { state in
               state.visits.append(purpose)
               return state.answers.isEmpty ? .unreachable("no answer") : state.answers.removeFirst()
@@ -116,26 +130,27 @@ import enum House.Refusal
   @Test func `a room is visited by one at a time, and few rooms at once`() async throws {
     let bed = Bed()
     let pairing = bed.pairing(waits: true)
-    await withTaskGroup(of: Bool.self) { group in
+    await withTaskGroup { group in
       let rooms = (0..<HousePairing.visitLimit).map { "\($0)" }
       // Each room twice, and one room too many.
-      for room in rooms + rooms + ["9"] {
+      let attempts = rooms + rooms + ["9"]
+      for room in attempts {
         group.addTask {
           do {
             try await pairing.pair(room: room, pin: "1234 5671")
-            return false
           } catch {
-            return "\(error)".contains("Somebody else")
+            bed.outcome.yield("\(error)".contains("Somebody else"))
           }
         }
       }
       var refused = 0
-      for await isRefused in group {
+      // Refused visits return while the others are still under way.
+      for await isRefused in bed.outcomes {
         if isRefused { refused += 1 }
-        // Refused visits return while the others are still under way.
-        if refused == rooms.count + 1 { for _ in rooms { bed.gate.signal() } }
+        if !isRefused || refused == rooms.count + 1 { break }
       }
       #expect(refused == rooms.count + 1)
+      for _ in attempts { bed.gate.signal() }
     }
     #expect(bed.visitCount == HousePairing.visitLimit)
   }
