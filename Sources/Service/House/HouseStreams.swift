@@ -14,6 +14,8 @@ final class HouseStreams {
   private let senderID: Identifier
   /// Nil where the system does not say which start of the machine this is: then nothing is kept.
   private let boot: Identifier?
+  /// For how long the machine has slept since it started.
+  private let asleep: () -> Nanoseconds
   private let writer: NewestValueThread<(number: UInt64, bytes: [UInt8])>
   private var posted: UInt64 = 0
   private var written: UInt64 = 0
@@ -25,11 +27,12 @@ final class HouseStreams {
   ///   - tell: gets one line about a file that is of no use.
   ///   - wrote: called on the writer's thread with the number of a file that is there; hand it to `wrote(_:)`.
   init(
-    path: String, senderID: Identifier, tell: (String) -> Void,
+    path: String, senderID: Identifier,
+    asleep: @escaping () -> Nanoseconds = { HostClock.timeSuspended }, tell: (String) -> Void,
     wrote: @escaping @Sendable (UInt64) -> Void = { _ in }
   ) throws(IOError) {
     let file = StateFile(path: path + ".streams")
-    (self.file, self.senderID) = (file, senderID)
+    (self.file, self.senderID, self.asleep) = (file, senderID, asleep)
     boot = Self.boot
     writer = try NewestValueThread(name: "streams") {
       { job in
@@ -67,7 +70,7 @@ final class HouseStreams {
     guard !journal.streams.isEmpty else { return nil }
     guard journal.senderID == senderID else { return "is of another sender" }
     guard journal.boot == boot else { return "is of an earlier start of this machine" }
-    let slept = SuspendDetector.sleep(from: journal.slept, to: HostClock.timeSuspended)
+    let slept = SuspendDetector.sleep(from: journal.slept, to: asleep())
     for stream in journal.streams {
       var record = stream.record
       record.clockLead = record.clockLead + slept
@@ -111,7 +114,7 @@ final class HouseStreams {
     let streams = records.sorted { $0.key < $1.key }
       .map { StreamJournal.Stream(group: $0.key, record: $0.value) }
     return StreamJournal(
-      boot: boot, senderID: senderID, slept: HostClock.timeSuspended, streams: streams
+      boot: boot, senderID: senderID, slept: asleep(), streams: streams
     ).encoded()
   }
 
