@@ -53,9 +53,15 @@ import Testing
     return LiveInputs([.init(name: "Phone", source: .program(program), raw: Self.raw)])
   }
 
-  private func start(_ inputs: LiveInputs, _ heard: Heard) {
+  /// - Parameter whenTold: called on the program's thread with each line.
+  private func start(
+    _ inputs: LiveInputs, _ heard: Heard, whenTold: @escaping @Sendable () -> Void = {}
+  ) {
     inputs.startPrograms(
-      tell: { heard.tell($0) },
+      tell: {
+        whenTold()
+        heard.tell($0)
+      },
       hears: {
         #expect($0 == "Phone")
         heard.hear($1)
@@ -153,14 +159,16 @@ import Testing
     let inputs = try inputs(
       "printf 'first\\nno card \\033[2J here\\n' >&2; exit 4", .none)
     let heard = Heard()
-    start(inputs, heard)
+    let problem = Mutex<String?>(nil)
+    // A moment later it is started again, and has no problem.
+    start(inputs, heard) { problem.withLock { $0 = inputs.program("Phone")?.problem } }
     try heard.wait { heard.lines.withLock { !$0.isEmpty } }
     let line = heard.lines.withLock { $0[0] }
     #expect(
       line
         == "Phone: has ended with code 4: no card  [2J here; it is started again, at the latest every 60 s"
     )
-    #expect(inputs.program("Phone")?.problem?.hasPrefix("has ended with code 4") ?? false)
+    #expect(problem.withLock { $0?.hasPrefix("has ended with code 4") ?? false })
     inputs.stop()
     inputs.awaitEnd()
   }
