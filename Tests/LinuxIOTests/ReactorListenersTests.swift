@@ -93,16 +93,13 @@ struct ReactorListenersTests {
 
     func enter(_ path: String) throws {
       let thread = try RealtimeThread.start(name: "racer", priority: nil) { [self] in
-        do {
-          let reactor = try Reactor()
-          defer {
-            arrived.signal()
-            leave.wait()
-            withExtendedLifetime(reactor) {}
-            left.signal()
-          }
-          if (try? reactor.listen(onPath: path)) != nil { winners.withLock { $0 += 1 } }
-        } catch { Issue.record(error) }
+        var reactor: Reactor?
+        do { reactor = try Reactor() } catch { Issue.record(error) }
+        if (try? reactor?.listen(onPath: path)) != nil { winners.withLock { $0 += 1 } }
+        arrived.signal()
+        leave.wait()
+        withExtendedLifetime(reactor) {}
+        left.signal()
       }
       thread.detach()
     }

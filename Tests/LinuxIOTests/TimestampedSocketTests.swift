@@ -15,12 +15,15 @@ struct TimestampedSocketTests {
     let target = try #require(log.reactor.localAddress(of: far))
     let slack = TimestampedSocket.conversionError
     var stamped = 0
-    // The kernel enables stamping a moment after the first socket has asked for it.
-    for round in 0..<UInt8(200) where stamped < 20 {
+    var round = 0
+    let deadline = HostClock.now + .seconds(20)
+    while stamped < 20, HostClock.now < deadline {
+      round += 1
+      let bytes = Self.bytes(round)
       let before = HostClock.now
-      let id = try log.reactor.send([round], to: target, from: near)
+      let id = try log.reactor.send(bytes, to: target, from: near)
       let datagram = try log.first("datagram \(round)") { event -> Datagram? in
-        if case .datagram(far, let datagram) = event, datagram.bytes == [round] {
+        if case .datagram(far, let datagram) = event, datagram.bytes == bytes {
           datagram
         } else {
           nil
@@ -29,7 +32,11 @@ struct TimestampedSocketTests {
       let after = HostClock.now
       #expect(datagram.from == log.reactor.localAddress(of: near))
       #expect(datagram.receivedAt >= before - slack && datagram.receivedAt <= after)
-      guard datagram.hasKernelStamp else { continue }
+      guard datagram.hasKernelStamp else {
+        // The kernel enables stamping a while after the first socket has asked for it.
+        try log.turn(until: HostClock.now + .milliseconds(1))
+        continue
+      }
       let sent = try log.first("transmit stamp") { event -> TransmitStamp? in
         if case .transmitted(near, let stamp) = event, stamp.id == id, stamp.point == .driver {
           stamp
@@ -76,15 +83,18 @@ struct TimestampedSocketTests {
     let quiet = try log.reactor.openDatagrams(on: .loopback(port: 0), wakes: false)
     let peer = try other.reactor.openDatagrams(on: .loopback(port: 0))
     let target = try #require(log.reactor.localAddress(of: quiet))
-    var isStamped = false
-    // The kernel enables stamping a moment after the first socket has asked for it.
-    for round in 0..<UInt8(200) where !isStamped {
+    var (round, isStamped) = (0, false)
+    let end = HostClock.now + .seconds(20)
+    // The kernel enables stamping a while after the first socket has asked for it.
+    while !isStamped, HostClock.now < end {
+      round += 1
+      let bytes = Self.bytes(round)
       let sent = HostClock.now
-      try other.reactor.send([round], to: target, from: peer)
+      try other.reactor.send(bytes, to: target, from: peer)
       let deadline = HostClock.now + .milliseconds(5)
       try log.turn(until: deadline)
       #expect(HostClock.now >= deadline)
-      for case .datagram(quiet, let datagram) in log.events where datagram.bytes == [round] {
+      for case .datagram(quiet, let datagram) in log.events where datagram.bytes == bytes {
         #expect(datagram.receivedAt >= sent - TimestampedSocket.conversionError)
         isStamped = datagram.hasKernelStamp
       }
@@ -146,6 +156,10 @@ struct TimestampedSocketTests {
     let address = try #require(log.reactor.localAddress(of: first))
     let error = #expect(throws: IOError.self) { try log.reactor.openDatagrams(on: address) }
     #expect(error?.code == EADDRINUSE)
+  }
+
+  private static func bytes(_ round: Int) -> [UInt8] {
+    [UInt8(truncatingIfNeeded: round >> 8), UInt8(truncatingIfNeeded: round)]
   }
 
   private func datagram(_ log: EventLog, at socket: DatagramID) throws -> Datagram {
