@@ -10,7 +10,7 @@ import Testing
 @testable import Library
 
 /// Tests of a database file that the disk has damaged.
-@Suite struct DamagedLibraryTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedLibraryTests {
   private let bed: LibraryBed
   private var path: String { bed.temporary.file("whole.db") }
 
@@ -56,7 +56,7 @@ import Testing
   /// Makes a complete library with people's own lists, and closes it.
   private func make() async throws {
     try await fill()
-    while FileManager.default.fileExists(atPath: path + "-wal") { await Task.yield() }
+    while FileManager.default.fileExists(atPath: path + "-wal") { try await giveWay() }
   }
 
   private func fill() async throws {
@@ -118,7 +118,7 @@ import Testing
       _ = try await open.library.artists(offset: 0, limit: 5)
     }
     #expect(failure == LibraryReader.renewing)
-    while try await nina(open.library).isEmpty { await Task.yield() }
+    while try await nina(open.library).isEmpty { try await giveWay() }
     #expect(open.damage.count == 1)
     #expect(try await open.library.radios().map(\.name) == ["FIP"])
     let list = try #require(try await open.library.playlists().first)
@@ -152,7 +152,7 @@ import Testing
         return error
       }
     }
-    while await problem() == LibraryReader.renewing { await Task.yield() }
+    while await problem() == LibraryReader.renewing { try await giveWay() }
     guard case .unavailable? = await problem() else { throw Missing(description: "problem") }
     #expect(lines.withLock { $0.count { $0.contains("set aside") } } == LibraryFile.renewalLimit)
     file.close()

@@ -100,3 +100,9 @@ final class LibraryBed {
     try SearchQuery(text)?.result(database, limit: 20) ?? SearchResult()
   }
 }
+
+/// Lets others work while a test waits, until its time is over.
+func giveWay() async throws(CancellationError) {
+  if Task.isCancelled { throw CancellationError() }
+  await Task.yield()
+}

@@ -9,7 +9,7 @@ import Testing
 @testable import Library
 
 /// Measures files by the finished program.
-@Suite struct LoudnessTests {
+@Suite(.timeLimit(.minutes(5))) struct LoudnessTests {
   private let bed: LibraryBed
   private let book = MeasuredLoudness()
 
