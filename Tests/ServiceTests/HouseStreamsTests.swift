@@ -23,7 +23,7 @@ import WireProtocol
       Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 1), rate: .playing)
     ], segments: [.init(start: .zero, entry: 4, position: .zero)])
 
-  /// - Parameter asleep: for how long the machine has slept, in seconds.
+  /// - Parameter asleep: time that the machine has slept, in seconds.
   private func streams(_ lines: inout [String], asleep: Int64 = 10) throws -> HouseStreams {
     try HouseStreams(
       path: path, senderID: try #require(me), asleep: { .seconds(asleep) },

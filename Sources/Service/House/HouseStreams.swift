@@ -14,7 +14,7 @@ final class HouseStreams {
   private let senderID: Identifier
   /// Nil where the system does not say which start of the machine this is: then nothing is kept.
   private let boot: Identifier?
-  /// For how long the machine has slept since it started.
+  /// Time that the machine has slept since it started.
   private let asleep: () -> Nanoseconds
   private let writer: NewestValueThread<(number: UInt64, bytes: [UInt8])>
   private var posted: UInt64 = 0
