@@ -12,20 +12,25 @@ extension GroupEngine {
     lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  func observe(_ wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
+  func observe(
+    _ wish: TimeObservers.Wish, from beginning: HostTime = HostTime(nanoseconds: 0)
+  ) -> AsyncStream<PlaybackTime> {
     let (stream, listener) = TimeObservers.stream()
-    observe(wish, listener)
+    observe(wish, listener, from: beginning)
     return stream
   }
 
+  /// - Parameter beginning: nothing is reported before this instant.
   func observe(
-    _ wish: TimeObservers.Wish, _ listener: TimeObservers.Listener
+    _ wish: TimeObservers.Wish, _ listener: TimeObservers.Listener,
+    from beginning: HostTime = HostTime(nanoseconds: 0)
   ) {
     let number = Self.nextNumber()
     listener.onTermination { [weak self] in
       self?.post { $0.observers.remove(number) }
     }
-    if offer({ $0.observers.add(number, wish, listener) }) != nil { listener.finish() }
+    let refusal = offer { $0.observers.add(number, wish, listener, from: beginning.local) }
+    if refusal != nil { listener.finish() }
   }
 
   func positions(every interval: Duration) -> AsyncStream<PlaybackTime> {

@@ -79,8 +79,11 @@ extension RenderGroup {
 
   // MARK: - Time
 
-  /// Time stands still from this instant on, or from the first at which all rooms can.
-  func pause(at hostTime: HostTime) { carryOut(.pauseAt(hostTime.local)) }
+  /// Time stands still from this instant on, or from the first at which all rooms can. Returns that instant.
+  func pause(at hostTime: HostTime) -> HostTime {
+    carryOut(.pauseAt(hostTime.local))
+    return session.standing.map(HostTime.init) ?? hostTime
+  }
 
   /// From `time`, or where time stands still from there, it runs with these effects. What is enqueued is read again.
   func run(

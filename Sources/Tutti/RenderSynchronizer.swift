@@ -113,6 +113,9 @@ public actor RenderSynchronizer {
   ///     // Enqueue from `time` on, here or in another task.
   ///     try await synchronizer.setRate(1)
   ///
+  /// Observers that you add from now on are told times of the new timeline only, though the old sound may pass the same
+  /// times before it ends. Earlier observers are told those times too.
+  ///
   /// A task that still enqueues for the old time must have ended before.
   ///
   /// - Returns: when the sound ends; you need not wait for it. The instant of the call if there is none.
@@ -135,7 +138,7 @@ public actor RenderSynchronizer {
     let (stream, listener) = TimeObservers.tickStream()
     let wish = TimeObservers.Wish.times(every: interval)
     if let first = renderers.first {
-      first.engine.observe(wish, listener)
+      first.engine.observe(wish, listener, from: timeline.jump)
     } else {
       observers.wait(for: wish, listener)
     }
@@ -143,12 +146,12 @@ public actor RenderSynchronizer {
   }
 
   /// Each of these times when it sounds; those that are jumped over are not told. As for `times(every:)`, the first renderer
-  /// tells them.
+  /// tells them. After ``seek(to:)``, or `setRate` with a time, a new sequence tells nothing of the sound that was left.
   public func boundaries(at times: [PlaybackTime]) -> AsyncStream<PlaybackTime> {
     observe(.boundaries(times))
   }
 
   private func observe(_ wish: TimeObservers.Wish) -> AsyncStream<PlaybackTime> {
-    renderers.first?.engine.observe(wish) ?? observers.wait(for: wish)
+    renderers.first?.engine.observe(wish, from: timeline.jump) ?? observers.wait(for: wish)
   }
 }

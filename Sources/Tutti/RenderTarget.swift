@@ -18,8 +18,9 @@ protocol RenderTarget: AnyObject, Sendable {
   func waitUntilReady(for time: PlaybackTime, deadline: HostTime?) async throws(TuttiError)
   /// Starts `time` at `hostTime`, or as soon as possible after it. Returns the instant.
   func start(at time: PlaybackTime, hostTime: HostTime) async throws(TuttiError) -> HostTime
-  /// Stops time at `hostTime`, or as soon as possible after it.
-  func pause(at hostTime: HostTime) async throws(TuttiError)
+  /// Stops time at `hostTime`, or as soon as possible after it. Returns the instant.
+  @discardableResult
+  func pause(at hostTime: HostTime) async throws(TuttiError) -> HostTime
 }
 
 extension AudioRenderer: RenderTarget {
@@ -54,7 +55,7 @@ extension AudioRenderer: RenderTarget {
     try await perform { loop, queue in loop.start(queue, at: time, hostTime: hostTime) }
   }
 
-  func pause(at hostTime: HostTime) async throws(TuttiError) {
+  func pause(at hostTime: HostTime) async throws(TuttiError) -> HostTime {
     try await perform { loop, _ in loop.pause(at: hostTime) }
   }
 }

@@ -8,6 +8,15 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
     /// Taken out, and still to be heard until an instant that lies ahead.
     var leaving: [(target: Target, until: HostTime)] = []
     var schedule = RateSchedule()
+    /// The instant at which the last target stops, of those that were told to stop. A busy host stops some of them late.
+    var silence = HostTime(nanoseconds: 0)
+    var jump = HostTime(nanoseconds: 0)
+
+    /// Lets time stand still at `time` once the old sound has ended.
+    mutating func jump(to time: PlaybackTime, from ends: HostTime) {
+      schedule.stand(at: time, from: ends)
+      jump = max(ends, silence)
+    }
   }
 
   private let state = Mutex(State())
@@ -19,6 +28,9 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
   var targets: [Target] { state.withLock { $0.targets } }
   var rate: Double { last.rate }
   var currentTime: PlaybackTime { time(at: now()) }
+  /// The end of the sound that the last `seek`, or `setRate` with a time, leaves behind. Observers that are added after that
+  /// call are told nothing earlier: the old sound may pass the same times until it ends.
+  var jump: HostTime { state.withLock { $0.jump } }
 
   func hostTime(of time: PlaybackTime) -> HostTime? {
     state.withLock { $0.schedule.hostTime(of: time) }
@@ -97,7 +109,7 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
     // A stop that was asked for may lie ahead.
     var stopped = max(now(), last.hostTime)
     if self.rate != 0 { stopped = try await stop(notBefore: rate == 0 ? hostTime : nil) }
-    if let time { state.withLock { $0.schedule.stand(at: time, from: stopped) } }
+    if let time { state.withLock { $0.jump(to: time, from: stopped) } }
     return rate == 0 ? stopped : try await start(at: rate, notBefore: hostTime, deadline)
   }
 
@@ -108,7 +120,7 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
     // A stop that was asked for may lie ahead.
     let ends = rate == 0 ? max(now(), last.hostTime) : try await stop(notBefore: nil)
     for target in targets { try await target.discard() }
-    state.withLock { $0.schedule.stand(at: time, from: ends) }
+    state.withLock { $0.jump(to: time, from: ends) }
     return ends
   }
 
@@ -119,8 +131,14 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
       defer { state.leaving = [] }
       return state.leaving.filter { $0.until > instant }.map(\.target)
     }
-    for target in targets + leaving { try await target.pause(at: instant) }
-    state.withLock { $0.schedule.change(to: 0, at: instant) }
+    var silence = instant
+    for target in targets + leaving {
+      silence = max(silence, try await target.pause(at: instant))
+    }
+    state.withLock { state in
+      state.schedule.change(to: 0, at: instant)
+      state.silence = silence
+    }
     return instant
   }
 
@@ -163,7 +181,10 @@ final class SharedTimeline<Target: RenderTarget>: Sendable {
       let isTogether = last - instant <= RenderMargins.tolerance
       if isTogether || targets.count < 2 || margin > .seconds(1) {
         instant = isTogether ? instant : last
-        state.withLock { $0.schedule.change(to: rate, at: instant) }
+        state.withLock { state in
+          state.schedule.change(to: rate, at: instant)
+          state.jump = min(state.jump, instant)
+        }
         return instant
       }
       for target in targets { try await target.pause(at: now()) }

@@ -66,6 +66,10 @@ struct TimeObservers {
     let number: Int
     let wish: Wish
     let listener: TimeObservers.Listener
+    /// Nothing is reported before this time.
+    let beginning: LocalTime
+    /// The position at which time stands still; nil once anything was reported.
+    var standing: PlaybackTime?
     /// Positions up to this one were reported; nil at first.
     var told: PlaybackTime?
   }
@@ -84,11 +88,14 @@ struct TimeObservers {
 
   var isEmpty: Bool { observers.isEmpty }
 
+  /// - Parameter beginning: nothing is reported before this time.
   mutating func add(
-    _ number: Int, _ wish: Wish, _ listener: Listener
+    _ number: Int, _ wish: Wish, _ listener: Listener,
+    from beginning: LocalTime = LocalTime(nanoseconds: 0)
   ) {
     guard observers.count < Self.limit else { return listener.finish() }
-    observers.append(Observer(number: number, wish: wish, listener: listener))
+    observers.append(
+      Observer(number: number, wish: wish, listener: listener, beginning: beginning))
   }
 
   mutating func remove(_ number: Int) {
@@ -111,19 +118,27 @@ struct TimeObservers {
     let position = PlaybackTime(playhead.position)
     if jumped(to: playhead, at: now) { landing = position }
     last = Reading(playhead: playhead, at: now)
+    let beginning = observers.map(\.beginning).filter { now < $0 }.min()
+    let next = tell(playhead, at: now, time: time)
+    deadline = [next, beginning].compactMap { $0 }.min()
+  }
+
+  /// Returns the time of the next report to those who have begun to listen.
+  private mutating func tell(
+    _ playhead: Playhead, at now: LocalTime, time: (MediaDuration) -> LocalTime?
+  ) -> LocalTime? {
+    let position = PlaybackTime(playhead.position)
     if landing != nil, !playhead.isMoving, playhead.item != nil {
-      deadline = time(playhead.position).flatMap { $0 < now ? nil : $0 + Self.rounding }
-      return
+      landing = position
+      return time(playhead.position).flatMap { $0 < now ? nil : $0 + Self.rounding }
     }
     var next: PlaybackTime?
-    for index in observers.indices {
+    for index in observers.indices where observers[index].beginning <= now {
       observers[index].tell(playhead, landing: landing)
       if let place = observers[index].next(after: position) { next = min(next ?? place, place) }
     }
     landing = nil
-    deadline = next.flatMap { time($0.span) }.map {
-      max($0 + Self.rounding, now + .milliseconds(1))
-    }
+    return next.flatMap { time($0.span) }.map { max($0 + Self.rounding, now + .milliseconds(1)) }
   }
 
   /// Group times are rounded down: this much later the position has sounded for certain.
@@ -143,13 +158,18 @@ extension TimeObservers.Observer {
 
   fileprivate mutating func tell(_ playhead: Playhead, landing: PlaybackTime?) {
     guard playhead.item != nil else {
-      told = nil
+      (told, standing) = (nil, nil)
       return
     }
-    // An observer that is added while time stands still has nothing to hear yet.
-    guard playhead.isMoving || told != nil else { return }
     let position = PlaybackTime(playhead.position)
+    // An observer that is added while time stands still has nothing to hear yet.
+    guard playhead.isMoving || told != nil else {
+      standing = position
+      return
+    }
     let before = landing == nil ? told : nil
+    let first = landing ?? standing ?? position
+    standing = nil
     told = max(before ?? position, position)
     switch wish {
     case .every(let interval):
@@ -161,7 +181,7 @@ extension TimeObservers.Observer {
       if before == nil { told = position + Duration(flicks: min(interval / 2, Self.nearness)) }
     case .places(let places):
       for place in places where place <= position {
-        if before.map({ place > $0 }) ?? (place >= landing ?? position) {
+        if before.map({ place > $0 }) ?? (place >= first) {
           listener.tell(place, hasJumped: before == nil)
         }
       }

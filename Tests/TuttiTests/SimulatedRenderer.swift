@@ -11,6 +11,7 @@ import WireProtocol
 final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
   let queue: SampleQueue
   let judge = StatusBox()
+  var observers = TimeObservers()
   private(set) var session: GroupSession
   private(set) var ear = SimulatedEar()
   private(set) var lateCount = 0
@@ -117,12 +118,16 @@ final class SimulatedRenderer: RenderGroup, @unchecked Sendable {
     work()
     look(after: queue)
     judge.follow(schedule(queue))
+    observers.advance(to: session.playhead(at: now), at: now) { position in
+      session.presentationTime(of: position, at: now)
+    }
   }
 
   var deadline: LocalTime? {
     // The producer takes the next order once the session has the result of the last one.
     let order = batch == nil && !producer.isBusy ? orders.first?.at : nil
-    return [session.nextDeadline, order, batch?.at, queue.holdDeadline].compactMap { $0 }.min()
+    return [session.nextDeadline, order, batch?.at, queue.holdDeadline, observers.deadline]
+      .compactMap { $0 }.min()
   }
 
   private func work() {
@@ -198,7 +203,7 @@ extension SimulatedRenderer: RenderTarget {
     perform { $0.start(queue, at: time, hostTime: hostTime) }
   }
 
-  func pause(at hostTime: HostTime) async throws(TuttiError) {
+  func pause(at hostTime: HostTime) async throws(TuttiError) -> HostTime {
     perform { $0.pause(at: hostTime) }
   }
 }

@@ -17,7 +17,7 @@ import Testing
     observers.add(1, wish, .times(listener))
     for (position, milliseconds) in readings { read(position, at: milliseconds) }
     observers.finish()
-    return await stream.reduce(into: []) { $0.append($1.flicks / 705_600) }
+    return await milliseconds(stream)
   }
 
   private mutating func read(_ position: Int64, at milliseconds: Int64, isMoving: Bool = true) {
@@ -33,6 +33,10 @@ import Testing
     observers.advance(to: playhead, at: now) { place in
       start + Nanoseconds(place)
     }
+  }
+
+  private func milliseconds(_ told: AsyncStream<PlaybackTime>) async -> [Int64] {
+    await told.reduce(into: []) { $0.append($1.flicks / 705_600) }
   }
 
   private static func places(_ milliseconds: Int64...) -> TimeObservers.Wish {
@@ -93,9 +97,39 @@ import Testing
     observers.add(2, .times(every: .milliseconds(100)), lateListener)
     read(501, at: 903, isMoving: false)
     observers.finish()
-    let told = await stream.reduce(into: [Int64]()) { $0.append($1.flicks / 705_600) }
+    let told = await milliseconds(stream)
     #expect(told == [60, 500])
     for await time in late { Issue.record("\(time) is told while time stands") }
+  }
+
+  @Test mutating func `an observer is told nothing before its beginning`() async {
+    let (before, beforeListener) = TimeObservers.stream()
+    observers.add(1, Self.places(640, 700), beforeListener)
+    let (after, afterListener) = TimeObservers.stream()
+    let beginning = start + .milliseconds(60)
+    observers.add(2, Self.places(400, 640, 700), afterListener, from: beginning)
+    read(620, at: 10)
+    #expect(observers.deadline == beginning)
+    read(640, at: 20)
+    read(660, at: 59)
+    // Time stands where the next sound begins, and then runs.
+    read(400, at: 60, isMoving: false)
+    read(.milliseconds(400) + .init(flicks: 7), at: 80)
+    read(650, at: 330)
+    observers.finish()
+    #expect(await milliseconds(before) == [640, 640])
+    #expect(await milliseconds(after) == [400, 640])
+  }
+
+  @Test mutating func `an observer added while time stands is told where it goes on`() async {
+    read(60, at: 0)
+    let (stream, listener) = TimeObservers.stream()
+    observers.add(1, Self.places(60, 61), listener)
+    read(60, at: 1, isMoving: false)
+    read(61, at: 2, isMoving: false)
+    read(.milliseconds(61) + .init(flicks: 7), at: 3)
+    observers.finish()
+    #expect(await milliseconds(stream) == [61])
   }
 
   @Test mutating func `a place a frame before a step is told for that step`() async {
@@ -105,7 +139,7 @@ import Testing
     read(.milliseconds(60_000) - frame, at: 0)
     for millisecond in Int64(0)...100 { read(60_000 + millisecond, at: millisecond + 1) }
     observers.finish()
-    let told = await stream.reduce(into: [Int64]()) { $0.append($1.flicks / 705_600) }
+    let told = await milliseconds(stream)
     #expect(told == [59_999, 60_100])
   }
 
@@ -126,7 +160,7 @@ import Testing
     let count = Int64(TimeObservers.untakenLimit) + 10
     for millisecond in 0..<count { read(millisecond, at: millisecond) }
     observers.finish()
-    let told = await stream.reduce(into: [Int64]()) { $0.append($1.flicks / 705_600) }
+    let told = await milliseconds(stream)
     #expect(told == Array(10..<count))
   }
 }
