@@ -121,6 +121,18 @@ struct GroupSessionEffectsTests {
     #expect(group.flushes.isEmpty)
   }
 
+  @Test func `what is heard as it happens goes on as it is, and so it is told`() {
+    let item = PlayItem(id: 0, location: "input:Turntable")
+    var group = TestGroup([item.location]) { (_) throws(MediaError) in
+      TestSource(rate: 8_000, channels: 1, length: 80_000, isSeekable: false, supply: .live)
+    }
+    group.joinReady()
+    group.advance(by: .seconds(1))
+    #expect(group.command(.effects(Self.fast)) == .failure(.isLive(item)))
+    #expect(group.session.status(at: group.now).effects == Effects())
+    #expect(group.flushes.isEmpty)
+  }
+
   @Test func `a refusal says why in the words of users`() {
     let input = PlayItem(id: 0, location: "input:Turntable")
     let line = CommandRefusal.isLive(input).description
@@ -156,6 +168,35 @@ struct GroupSessionEffectsTests {
     group.produce()
     group.advance(by: .milliseconds(500))
     #expect(group.flushes.count == 1)
+    let standstills = standstills(group)
+    #expect(standstills.isEmpty)
+  }
+
+  private static let normalized: [Effects] = [-16, -23].map { loudness in
+    var effects = Effects()
+    effects.loudness = loudness
+    return effects
+  }
+
+  @Test(arguments: [
+    (Effects(), normalized[0]), (normalized[0], normalized[1]), (normalized[0], Effects()),
+    (fast, Effects()),
+  ])
+  func `the old sound plays on whichever effects change, and where all are switched off`(
+    before: Effects, after: Effects
+  ) {
+    var group = TestGroup()
+    group.command(.effects(before))
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    group.take()
+    group.producesAtOnce = false
+    group.command(.effects(after))
+    group.advance(by: .milliseconds(150))
+    group.produce()
+    group.advance(by: .milliseconds(500))
+    #expect(group.flushes.map(\.isCrossed) == [true])
+    #expect(beginnings(group).last?.effects == after)
     let standstills = standstills(group)
     #expect(standstills.isEmpty)
   }
