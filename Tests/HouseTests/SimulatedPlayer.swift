@@ -196,4 +196,11 @@ final class SimulatedPlayer: GroupPlayer {
     let told = SenderEvent.Room(id: rooms[index].id, name: receiver)
     world.tell(.room(told, .replaced(reason: "taken")), of: self)
   }
+
+  /// The receiver ended the session, and is tried again.
+  func miss(_ receiver: String) {
+    guard let room = rooms.first(where: { $0.receiver == receiver }) else { return }
+    let told = SenderEvent.Room(id: room.id, name: receiver)
+    world.tell(.room(told, .gone(reason: "stranger plays there for a while")), of: self)
+  }
 }

@@ -25,6 +25,8 @@ final class SimulatedWorld: HousePlayers {
     let name: String
     var isOn = true
     var holder = Holder.nobody
+    /// True if the stranger that has it gives it back afterwards.
+    var isLent = false
     var freeSince = LocalTime(nanoseconds: 0)
     /// True if it plays only for senders that know its PIN.
     var hasPIN = false
@@ -358,6 +360,9 @@ final class SimulatedWorld: HousePlayers {
       let state = receiver.isPriming ? .priming : state
       (shown.connection, shown.trouble) = (.connected(.made(state, holding: held)), nil)
       shown.settings = receiver.settings
+    } else if receiver.holder == .stranger, receiver.isLent {
+      shown.connection = .away(reason: "stranger plays there for a while")
+      shown.trouble = .lent(holder: "stranger")
     } else if receiver.holder == .stranger {
       shown.trouble = .taken(holder: "stranger")
     } else {
@@ -412,10 +417,18 @@ final class SimulatedWorld: HousePlayers {
   func strangerTakes(_ index: Int) {
     guard receivers[index].isOn else { return }
     let before = receivers[index].holder
-    receivers[index].holder = .stranger
+    (receivers[index].holder, receivers[index].isLent) = (.stranger, false)
     if case .ours(let number) = before {
       players.first { $0.number == number }?.lose(receivers[index].id)
     }
+    settle()
+  }
+
+  /// A stranger takes the room for a while. Its player keeps asking for it.
+  func strangerBorrows(_ index: Int) {
+    guard receivers[index].isOn, case .ours(let number) = receivers[index].holder else { return }
+    (receivers[index].holder, receivers[index].isLent) = (.stranger, true)
+    players.first { $0.number == number }?.miss(receivers[index].id)
     settle()
   }
 
