@@ -210,6 +210,22 @@ import enum House.Refusal
     }
   }
 
+  @Test func `a room that another sender has borrowed says who has it, until it is back`() throws {
+    _ = try play(in: kitchen, bath)
+    world.strangerBorrows(0)
+    world.advance(by: .seconds(1))
+    let room = try #require(world.session.state(at: world.now).rooms.first { $0.id == kitchen })
+    #expect(room.state == .taken)
+    #expect(room.detail == "stranger plays there for a while")
+    #expect(room.reason == RoomReason(.lent, holder: "stranger"))
+    #expect(room.awaySinceMs == nil)
+    world.strangerLeaves(0)
+    world.advance(by: .seconds(1))
+    guard case .playing = world.session.state(ofRoom: kitchen) else {
+      throw Refusal.invalid("\(world.session.state(ofRoom: kitchen))")
+    }
+  }
+
   @Test func `rooms that are all away leave their group as loud as they were`() throws {
     let id = try play(in: kitchen, bath)
     try world.ask(.set(rooms: [kitchen, bath], RoomChange(volume: 40)))
@@ -220,6 +236,24 @@ import enum House.Refusal
     for index in 0...1 { world.power(index, isOn: false) }
     world.advance(by: .seconds(1))
     #expect(volume() == 40)
+  }
+
+  @Test func `groups that were all silenced stay as loud as they were, whoever has their rooms`()
+    throws
+  {
+    let id = try play(in: kitchen, bath)
+    try world.ask(.set(rooms: [kitchen, bath], RoomChange(volume: 40)))
+    let request = world.request(.silence(nil))
+    world.advance(by: .seconds(1))
+    #expect(try #require(world.take(request)).get().said?.contains("stopped") == true)
+    #expect(try shown(id).volume == 40)
+    // Another program of this machine did so once, to silence them itself.
+    for index in 0...1 { world.strangerTakes(index) }
+    world.advance(by: .seconds(1))
+    #expect(try shown(id).volume == 40)
+    for index in 0...1 { world.strangerLeaves(index) }
+    world.advance(by: .seconds(1))
+    #expect(try shown(id).volume == 40)
   }
 
   @Test func `what begins shuffled gets the order in which it was asked for`() throws {
