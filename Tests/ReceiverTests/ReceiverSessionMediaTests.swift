@@ -275,6 +275,30 @@ import WireProtocol
     #expect(receiver.flushes(next).map(\.generation) == [1])
   }
 
+  @Test(arguments: [UInt64(77), 78])
+  func `the render thread forgets times of another clock before it hears of new ones`(
+    clock: UInt64
+  ) {
+    var (receiver, control, media) = Self.attached()
+    receiver.send(200, on: media)
+    let anchor = Anchor(mediaTime: .zero, groupTime: receiver.groupTime(), rate: .playing)
+    receiver.say(.anchor(anchor), on: control)
+    receiver.advance(by: .seconds(1))
+    receiver.handle(.closed(control))
+    receiver.take()
+    receiver.answersTime = false
+    let next = receiver.hello(session: 6, clock: clock)
+    receiver.say(.anchor(anchor), on: next)
+    let kinds = receiver.commands.compactMap { command in
+      switch command {
+      case .forgetSchedule: "forget"
+      case .anchor: "anchor"
+      default: nil
+      }
+    }
+    #expect(kinds == (clock == 77 ? ["anchor"] : ["forget", "anchor"]))
+  }
+
   @Test func `generations from the end of their range do not run out`() {
     var (receiver, control, media) = Self.attached()
     receiver.send(10, on: media)
