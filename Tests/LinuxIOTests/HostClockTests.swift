@@ -14,6 +14,32 @@ struct HostClockTests {
     }
   }
 
+  private static func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  @Test func `local time is the kernel's clock that nobody slews`() {
+    for _ in 0..<100 {
+      let before = Self.read(CLOCK_MONOTONIC_RAW)
+      let now = HostClock.now.nanoseconds
+      #expect(before <= now && now <= Self.read(CLOCK_MONOTONIC_RAW))
+    }
+  }
+
+  /// The clock that goes on during a suspend is ahead of the one that stands still by the time of all of them.
+  @Test func `the time suspended is what lies between the kernel's clocks with and without it`() {
+    for _ in 0..<100 {
+      let (first, most) = (Self.read(CLOCK_MONOTONIC), Self.read(CLOCK_BOOTTIME))
+      let suspended = HostClock.timeSuspended.count
+      let (least, last) = (Self.read(CLOCK_BOOTTIME), Self.read(CLOCK_MONOTONIC))
+      // It cannot tell when between its own readings another clock is read.
+      let slack = (last - first) / 2 + 1
+      #expect(suspended <= most - first + slack && suspended >= least - last - slack)
+    }
+  }
+
   @Test func `a stamp of either kernel clock lands between the readings around it`() throws {
     var converter = RealtimeConverter()
     var converted = 0
