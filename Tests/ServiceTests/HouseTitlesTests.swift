@@ -76,9 +76,11 @@ import Testing
     await Task.yield()
   }
 
-  private func ask(_ request: ControlRequest) async throws -> ControlAnswer {
+  private func ask(
+    _ request: ControlRequest, in group: String? = nil
+  ) async throws -> ControlAnswer {
     var reply: ControlReply?
-    house.answer(.init(id: 1, request)) { reply = $0 }
+    house.answer(.init(id: 1, group: group, request)) { reply = $0 }
     while reply == nil { try await turn() }
     guard case .done(let answer) = try #require(reply).outcome else {
       throw Refusal.noSuch("\(String(describing: reply))")
@@ -108,6 +110,19 @@ import Testing
     #expect(
       try await ask(.edit(.move(1, to: .number(2)))).done
         == "Party: Nina Simone – Sinnerman is number 2")
+  }
+
+  @Test func `what a terminal plays has titles and covers of the library at once`() async throws {
+    house.ask(Files())
+    house.titles.timeout = .seconds(100)
+    let wish = PlayRequest(
+      entries: ["/music/1.flac"], rooms: [], addresses: ["127.0.0.1:1"], shuffles: false,
+      repetition: nil, effects: .init())
+    let answer = try await ask(.play(request: wish), in: "Party")
+    #expect(answer.done == "plays Sinnerman in Party")
+    #expect(answer.queue?.map(\.title) == ["Sinnerman"])
+    #expect(try entries().map(\.artwork) == ["f00"])
+    #expect(try entries().map(\.trackId) == ["t1"])
   }
 
   @Test func `other files get what their tags say as soon as that is read`() async throws {
