@@ -70,6 +70,31 @@ import Testing
     #expect(throws: MediaError.self) { try FileTags(path: path) }
   }
 
+  /// Sound in a format that opens nothing else, so that nothing but the list of formats can refuse it.
+  @Test func `a format that is not in the list of formats is refused by that alone`() throws {
+    let name = "a.nut"
+    try Recording(frames: 50_000).write(to: name, in: folder)
+    let (path, bytes) = (folder.file(name), try folder.bytes(of: name))
+    let reason = "it is of a kind that Tutti does not play"
+    let server = try TestServer { request, connection in
+      connection.send(file: bytes, from: request.rangeStart)
+    }
+    defer { server.stop() }
+    let url = server.url(name)
+    #expect(
+      refusal { () throws(MediaError) in try network(url) } == .notAudio(path: url, reason: reason))
+    #expect(server.requestCount(of: name) == 1)
+    #expect(
+      refusal { () throws(MediaError) in try FileSource(path: path) }
+        == .notAudio(path: path, reason: reason))
+    let handle = try FileHandle(forReadingFrom: URL(filePath: path))
+    #expect(
+      refusal { () throws(MediaError) in
+        try StreamSource(descriptor: handle.fileDescriptor, interruption: interruption)
+      } == .notAudio(path: "standard input", reason: reason))
+    #expect(throws: MediaError.self) { try FileTags(path: path) }
+  }
+
   @Test func `a pattern of names of pictures opens nothing`() throws {
     try run(
       "ffmpeg",
