@@ -30,9 +30,26 @@ struct StateFileTests {
     expectRefusal(of: file)
   }
 
+  /// Reads on another thread, so that a read that waits for a writer fails the test instead of holding up all of them.
   private func expectRefusal(of file: StateFile) {
-    let error = #expect(throws: IOError.self) { try file.read(limit: 10) }
-    #expect(error?.text.contains("is no regular file") == true)
+    let attempt = Attempt()
+    Thread.detachNewThread {
+      do throws(IOError) { _ = try file.read(limit: 10) } catch {
+        attempt.error.withLock { $0 = error }
+      }
+      attempt.done.signal()
+    }
+    if attempt.done.wait(timeout: .now() + 30) == .timedOut {
+      Issue.record("it waits for a writer")
+      close(open(file.path, O_WRONLY | O_NONBLOCK | O_CLOEXEC))
+      attempt.done.wait()
+    }
+    #expect(attempt.error.withLock { $0 }?.text.contains("is no regular file") == true)
+  }
+
+  private final class Attempt: Sendable {
+    let error = Mutex<IOError?>(nil)
+    let done = DispatchSemaphore(value: 0)
   }
 
   @Test func `what is shown is readable by all`() throws {
