@@ -69,6 +69,23 @@ import Testing
     try source.read(1, appendingTo: &frames)
   }
 
+  @Test(arguments: ["a.flac", "a.mp3", "a.aiff"])
+  func `a file that is cut short and sought beyond that says where it ends`(name: String) throws {
+    try Recording(frames: 200_000).write(to: name, in: folder)
+    let bytes = try folder.bytes(of: name)
+    let path = try folder.write(Array(bytes.prefix(bytes.count / 2)), to: "cut-" + name)
+    let source = try FileSource(path: path)
+    try source.seek(toFrame: 150_000)
+    var frames: [Float] = []
+    #expect(throws: MediaError.endsEarly(path: path, after: 2, of: 4)) {
+      try source.read(5_000, appendingTo: &frames)
+    }
+    #expect(frames.isEmpty)
+    try source.seek(toFrame: 44_100)
+    try source.read(5_000, appendingTo: &frames)
+    #expect(frames.count == 10_000)
+  }
+
   @Test func `an index at the end that was cut off makes the file unreadable`() throws {
     try Recording(frames: 50_000).write(to: "a.m4a", in: folder)
     let bytes = try folder.bytes(of: "a.m4a")

@@ -56,6 +56,9 @@ final class DecodedAudio {
   var frameCount: Int64? { facts.frameCount.map(playedCount) }
   var estimatedFrameCount: Int64? { facts.estimatedFrameCount.map(playedCount) }
 
+  /// The number of the frame after the last that was decoded, in frames that `read` gives.
+  var decodedEnd: Int64 { playedCount(ofDecoded: reader.position) }
+
   private func playedCount(ofDecoded count: Int64) -> Int64 {
     guard isResampled else { return count }
     return count / Int64(facts.decodedRate) * Int64(format.sampleRate)

@@ -57,7 +57,9 @@ final class ItemReader {
     // The file's own count may be wrong by less than a tenth of a second.
     guard let frameCount, frameCount - position > Int64(format.sampleRate / 10) else { return }
     let rate = Int64(format.sampleRate)
-    throw .endsEarly(path: path, after: position / rate, of: frameCount / rate)
+    // After a seek beyond its end, the file ends before the place that was sought.
+    let end = min(position, audio.decodedEnd)
+    throw .endsEarly(path: path, after: end / rate, of: frameCount / rate)
   }
 
   private func seconds(_ frames: Int64) -> String {
