@@ -57,6 +57,28 @@ import Testing
     #expect(player.lines(with: "slow").isEmpty, "\(player.lines)")
   }
 
+  @Test func `a cut file that is sought beyond its end says so, and nothing is called slow`() throws
+  {
+    let tone = try folder.write(Tone.wave(rate: 44_100, seconds: 60), to: "tone.wav")
+    let whole = folder.file("whole.flac")
+    try run("ffmpeg", ["-v", "error", "-y", "-i", tone, whole])
+    let bytes = try Data(contentsOf: URL(filePath: whole))
+    let cut = try folder.write(bytes.prefix(bytes.count / 2), to: "cut.flac")
+    let receiver = try ReceiverProgram("a", in: folder, "--output", "null")
+    let player = try play([cut], "--at", receiver.address)
+    try receiver.program.line(with: "playing")
+    let seek = try Program("tutti", ["seek", "50", "--state-dir", folder.file("player")])
+    #expect(try seek.exitCode() == 0, "\(seek.lines)")
+    #expect(try player.exitCode() == 65, "\(player.lines)")
+    let said = player.lines(with: "incomplete: played to where the file ends, at 0:")
+    // The player also read to that end ahead of the seek.
+    #expect(!said.isEmpty && Set(said).count == 1, "\(player.lines)")
+    #expect(said[0].hasSuffix(" of 1:00") && !said[0].contains("0:50"), "\(player.lines)")
+    for word in ["slow", "fast"] {
+      #expect(player.lines(with: word).isEmpty, "\(player.lines)")
+    }
+  }
+
   @Test func `a busy room is named with who plays there`() throws {
     let long = try folder.write(Tone.wave(rate: 8000, seconds: 60), to: "long.wav")
     let receiver = try ReceiverProgram("a", in: folder)
