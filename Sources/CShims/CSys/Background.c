@@ -49,6 +49,7 @@ int csys_spawn_command(char *const *arguments, int input, int output) {
   posix_spawn_file_actions_adddup2(&actions, input, 0);
   posix_spawn_file_actions_adddup2(&actions, output, 1);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   pid_t process = 0;
   int error = posix_spawnp(&process, arguments[0], &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -72,6 +73,8 @@ int csys_spawn(char *const *arguments, int descriptor) {
     &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   posix_spawn_file_actions_adddup2(&actions, descriptor, 0);
   posix_spawn_file_actions_adddup2(&actions, descriptor, 1);
+  // Whatever another thread has just opened, and not marked yet, is not this program's.
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   pid_t process = 0;
   int error = posix_spawn(&process, arguments[0], &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
