@@ -114,7 +114,7 @@ import Testing
 
   @Test func `what a terminal plays has titles and covers of the library at once`() async throws {
     house.ask(Files())
-    house.titles.timeout = .seconds(100)
+    house.titles.timeout = .seconds(3_600)
     let wish = PlayRequest(
       entries: ["/music/1.flac"], rooms: [], addresses: ["127.0.0.1:1"], shuffles: false,
       repetition: nil, effects: .init())
