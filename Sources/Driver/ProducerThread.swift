@@ -5,8 +5,8 @@ import Sender
 import Synchronization
 
 /// Runs a `Serializer` on a thread of its own, because opening and reading files may take long. Some orders make
-/// those that wait obsolete and end a read that waits for the network, so that a seek never queues behind a long
-/// portion or a silent server.
+/// those that wait obsolete, end a read that waits for the network, and end the portion under way where it is not needed
+/// any more, so that a seek never queues behind a long portion or a silent server.
 ///
 /// A name look-up of the C library cannot be ended, and takes half a minute if no resolver answers. A thread that
 /// does not return from the network is left behind with all that it has opened, and another one takes its orders.
@@ -55,6 +55,7 @@ final class ProducerThread: Sendable {
     let thread = try RealtimeThread.start(name: "producer", priority: nil) { [self] in
       let serializer = makeSerializer()
       serializer.giveEarly = { [self] in postEarly($0, of: worker) }
+      serializer.isObsolete = { [self] in isObsolete($0) }
       var urgency = ThreadUrgency(priority: LiveFeed.priority)
       while let order = nextOrder(of: worker) {
         post(serializer.produce(order), of: worker)
@@ -136,6 +137,11 @@ final class ProducerThread: Sendable {
   }
 
   // MARK: - Orders
+
+  /// Returns true if an order waits after which nothing from `time` on is needed.
+  private func isObsolete(_ time: MediaTime) -> Bool {
+    state.withLock { state in state.orders.contains { $0.cut.map { $0 <= time } ?? false } }
+  }
 
   /// Returns the next order, or nil if the thread must end.
   private func nextOrder(of worker: Int) -> ProductionOrder? {

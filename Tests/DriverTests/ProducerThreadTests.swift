@@ -39,7 +39,29 @@ private final class Silence: MediaSource {
   func seek(toFrame frame: Int64) {}
 }
 
-/// A producer's thread, in which items called "hang" hang.
+/// A minute of silence that hangs when it is read for the first time.
+private final class SlowSilence: MediaSource {
+  let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+  let sampleType = SampleType.int16
+  let isLossless = true
+  let frameCount: Int64? = 60 * 48_000
+  let metadata = ItemMetadata()
+  private let hang: Hang
+  private var given = 0
+
+  init(_ hang: Hang) { self.hang = hang }
+
+  func read(_ count: Int, appendingTo frames: inout [Float]) {
+    if given == 0 { hang.hang() }
+    let count = min(count, 60 * 48_000 - given)
+    given += count
+    frames += [Float](repeating: 0, count: count)
+  }
+
+  func seek(toFrame frame: Int64) {}
+}
+
+/// A producer's thread, in which items called "hang" hang, and those called "slow" when they are read.
 private struct Producer {
   let hang = Hang()
   let reactor: Reactor
@@ -66,6 +88,7 @@ private struct Producer {
     ) {
       Serializer(
         openSource: { item throws(MediaError) in
+          if item.location == "slow" { return SlowSilence(hang) }
           guard item.location == "hang" else { return Silence() }
           hang.hang()
           throw .notFound(path: item.location)
@@ -91,14 +114,16 @@ private struct Producer {
   func finish() { thread.produce(.finish(generation: 0), at: LocalTime(nanoseconds: 0)) }
 
   /// Returns the generations of the next batches.
-  func next(_ count: Int) throws -> [UInt32] {
-    var generations: [UInt32] = []
-    while generations.count < count {
-      for batch in batches.take() { generations.append(batch.generation) }
+  func next(_ count: Int) throws -> [UInt32] { try take(count).map(\.generation) }
+
+  func take(_ count: Int) throws -> [ProducedBatch] {
+    var taken: [ProducedBatch] = []
+    while taken.count < count {
+      taken += batches.take()
       thread.tookBatches()
-      if generations.count < count { _ = try reactor.wait(until: nil) }
+      if taken.count < count { _ = try reactor.wait(until: nil) }
     }
-    return generations
+    return taken
   }
 }
 
@@ -134,6 +159,23 @@ private struct Producer {
     producer.hang.release()
     producer.begin("last", generation: 3, at: time(9))
     #expect(try producer.next(1) == [3])
+    producer.thread.stop()
+  }
+
+  @Test func `a portion under way ends where another order makes it obsolete`() throws {
+    let producer = try Producer()
+    producer.begin("slow", generation: 1, at: time(1))
+    producer.thread.produce(.more(.seconds(30), generation: 1), at: time(1))
+    producer.hang.awaitEntry()
+    producer.begin("next", generation: 2, at: time(2))
+    producer.hang.release()
+    var batches: [ProducedBatch] = []
+    while batches.last?.generation != 2 { batches += try producer.take(1) }
+    let frames = batches.flatMap(\.steps).reduce(0) {
+      if case .packet(let packet) = $1 { $0 + packet.encoded.frameCount } else { $0 }
+    }
+    // One read.
+    #expect(frames > 0 && frames <= 4096)
     producer.thread.stop()
   }
 

@@ -236,6 +236,23 @@ struct GroupSessionEffectsTests {
     #expect(standstills.isEmpty)
   }
 
+  @Test func `a loudness that the producer must find out first is given more time`() throws {
+    var group = TestGroup.playing()
+    group.producesAtOnce = false
+    group.command(.effects(Self.normalized[0]))
+    group.advance(by: .milliseconds(700))
+    group.produce()
+    group.advance(by: .seconds(1))
+    #expect(group.flushes.map(\.isCrossed) == [true])
+    let standstills = standstills(group)
+    #expect(standstills.isEmpty)
+    // To leave the item as it is takes no longer than other changes.
+    group.take()
+    group.command(.effects(Effects()))
+    let cut = try #require(group.flushes.last).from
+    #expect(cut - group.session.mediaTime(at: group.now) < .milliseconds(500))
+  }
+
   @Test func `a seek does not wait for a change that is on its way`() throws {
     var group = TestGroup.playing()
     group.producesAtOnce = false

@@ -282,6 +282,18 @@ import WireProtocol
     #expect(Self.packets(cut.steps).isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `a portion ends where another order makes the rest obsolete`(passesPackets: Bool) throws {
+    let serializer = Serializer(
+      passesPackets: passesPackets, openSource: openTestSource, makeEncoder: makePCMEncoder)
+    let second = MediaTime.zero + .seconds(1)
+    serializer.isObsolete = { $0 >= second }
+    var steps = serializer.produce(Self.begin("8000x1:80000")).steps
+    steps += serializer.produce(.more(.seconds(9), generation: 0)).steps
+    let end = try #require(Self.packets(steps).map { $0.mediaTime + $0.duration }.max())
+    #expect(end >= second - .milliseconds(100) && end < second + .seconds(1))
+  }
+
   @Test func `an item that claims to be endless has no duration`() {
     let serializer = Serializer(
       openSource: { (_) throws(MediaError) in TestSource(rate: 8000, length: .max) },

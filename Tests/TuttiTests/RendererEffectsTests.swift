@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Tutti
 
-/// Pitch and filters of a renderer, heard in a room of this program.
+/// Effects of renderers and players, heard in a room of this program.
 @Suite(.timeLimit(.minutes(2))) struct RendererEffectsTests {
   private static let tone = 440.0
   private static let level: Float = 0.2
@@ -118,6 +118,64 @@ import Tutti
       let isStretched =
         ![change.before, change.after].allSatisfy { $0 == Self.tone } || change.name == "rate"
       #expect(fade.error < (isStretched ? -30 : -60), "\(change.name): \(fade)")
+    }
+  }
+
+  /// Ten minutes of the tone.
+  private final class Tone: SampleSource {
+    let format = PCMFormat.stereo48k
+    let frameCount: Int64? = 600 * 48_000
+    private var next: Int64 = 0
+
+    func read(_ count: Int, appendingTo frames: inout [Float]) {
+      let end = min(next + Int64(count), 600 * 48_000)
+      while next < end {
+        let phase = 2 * .pi * RendererEffectsTests.tone * Double(next) / 48_000
+        let level = RendererEffectsTests.level * Float(sin(phase))
+        frames += [level, level]
+        next += 1
+      }
+    }
+
+    func seek(toFrame frame: Int64) { next = frame }
+  }
+
+  @Test func `the loudness of a player's items changes, and is switched off, without silence`()
+    async throws
+  {
+    let ear = Ear()
+    var settings = OutputSettings()
+    settings.identity = .temporary
+    settings.codec = .pcm
+    let player = try await Player(rooms: [ear.room], settings: settings)
+    try await player.append([.custom("tone") { Tone() }])
+    /// The instant since which a change is heard, once it has sounded for a second.
+    func heard(_ outcome: Player.Outcome) async throws -> HostTime {
+      guard case .heard(let time) = outcome else { throw TestFailure(line: "\(outcome)") }
+      await ear.listen(until: time + .seconds(1))
+      return time
+    }
+    let began = try await heard(try await player.play())
+    let changes = [
+      ("loudness", try await heard(try await player.setLoudness(-30))),
+      ("another loudness", try await heard(try await player.setLoudness(-20))),
+      ("a filter", try await heard(try await player.setFilters([.lowpass(frequency: 300)]))),
+      ("no filter", try await heard(try await player.setFilters([]))),
+      ("no loudness", try await heard(try await player.setLoudness(nil))),
+    ]
+    await player.close()
+
+    let frames = ear.frames
+    var before = Self.sound(frames, from: began + .milliseconds(300)).level
+    for (name, time) in changes {
+      let around = frames.filter {
+        $0.time > time - .milliseconds(500) && $0.time < time + .milliseconds(500)
+      }
+      let silence = Self.longestSilence(around)
+      #expect(silence < .milliseconds(1), "\(name): \(silence)")
+      let after = Self.sound(frames, from: time + .milliseconds(300)).level
+      #expect(abs(20 * log10(after / before)) > 3, "\(name): \(before), \(after)")
+      before = after
     }
   }
 

@@ -15,6 +15,7 @@ package final class FilteredSource: MediaSource {
   package let sampleType = SampleType.float32
 
   private let source: any MediaSource
+  private let level: ItemLevel?
   private let chain: String
   private let path: String
   /// True if each frame of the item yields one frame.
@@ -37,8 +38,9 @@ package final class FilteredSource: MediaSource {
     self.source = source
     self.path = path
     rate = effects.rate
-    chain = FilterText.chain(
-      effects, own, of: source.format, ItemLevel(source.metadata) ?? measured)
+    let level = ItemLevel(source.metadata) ?? measured
+    self.level = level
+    chain = FilterText.chain(effects, own, of: source.format, level)
     keepsCount = effects.rate == 1 && effects.pitch == 0 && own == nil
     graph = try FilterGraph(chain, format: source.format, path: path)
     hasOwnChain = own != nil
@@ -59,7 +61,11 @@ package final class FilteredSource: MediaSource {
   package var isLossless: Bool { source.isLossless }
   package var frameCount: Int64? { source.frameCount }
   package var estimatedFrameCount: Int64? { source.estimatedFrameCount }
-  package var metadata: ItemMetadata { source.metadata }
+  package var metadata: ItemMetadata {
+    var metadata = source.metadata
+    metadata.loudness = metadata.loudness ?? level?.loudness
+    return metadata
+  }
   package var isSeekable: Bool { source.isSeekable }
   package var supply: Supply { source.supply }
 

@@ -137,14 +137,17 @@ package enum ProductionOrder: Hashable, Sendable {
     package var neighbours: [String] = []
   }
 
-  /// True if orders that still wait need not be carried out any more.
-  package var supersedesWaiting: Bool {
+  /// The media time from which on everything is produced anew; nil if the order goes on with what is there.
+  package var cut: MediaTime? {
     switch self {
-    case .begin(let beginning): !beginning.continues
-    case .leave: true
-    case .more, .finish, .recode: false
+    case .begin(let beginning): beginning.continues ? nil : beginning.mediaTime
+    case .leave(let time, _, _): time
+    case .more, .finish, .recode: nil
     }
   }
+
+  /// True if orders that still wait need not be carried out any more.
+  package var supersedesWaiting: Bool { cut != nil }
 }
 
 /// The audio that the producer made from one order.

@@ -109,7 +109,8 @@ extension GroupSession {
     restart.ask(
       for: .init(
         item: aim.item, position: aim.position, isThere: isThere,
-        isChange: restart.target?.isChange ?? true))
+        isChange: restart.target?.isChange ?? true,
+        looksAhead: aim.opened.map { effects.lookAhead(in: $0.metadata) } ?? false))
     restartIfDue(at: now)
   }
 
@@ -172,7 +173,7 @@ extension GroupSession {
     let earliest = timeline.cutTime(by: commitTime(at: now))
     guard target.isChange else { return earliest }
     if let cut = production.cut, cut >= earliest { return cut }
-    let wish = timeline.cutTime(by: commitTime(at: now) + restart.lead)
+    let wish = timeline.cutTime(by: commitTime(at: now) + restart.lead(of: target))
     return max(earliest, min(wish, store.end ?? earliest))
   }
 

@@ -19,6 +19,8 @@ struct Restart {
     var isThere = false
     /// The same sound, with other effects: the old one plays on until the new one is there.
     var isChange = false
+    /// The new sound depends on seconds of what follows.
+    var looksAhead = false
   }
 
   enum Step {
@@ -35,9 +37,10 @@ struct Restart {
   private(set) var target: Target?
   private(set) var deadline: LocalTime?
   private var cutAt: LocalTime?
-  /// How far ahead effects change, so that the sound with them is in the rooms by then.
-  private(set) var lead = Nanoseconds.milliseconds(250)
-  private var changeCut: MediaTime?
+  /// How far ahead effects change, so that the sound with them is in the rooms by then: such as take each moment by itself,
+  /// and such as first look at seconds of what follows.
+  private var leads = (plain: Nanoseconds.milliseconds(250), looking: Nanoseconds.seconds(1))
+  private var changeCut: (place: MediaTime, looksAhead: Bool)?
   /// When the list is compared with what is enqueued, after an edit.
   private(set) var reconcileTime: LocalTime?
 
@@ -48,13 +51,23 @@ struct Restart {
   mutating func forget() { (target, deadline) = (nil, nil) }
 
   mutating func began(_ target: Target, from time: MediaTime) {
-    changeCut = target.isChange ? time : nil
+    changeCut = target.isChange ? (time, target.looksAhead) : nil
   }
 
   /// The rooms stand still at a cut. Where effects change there, opening took longer than was thought, and the next change
   /// gets more time.
   mutating func stoodStill(at cut: MediaTime) {
-    if changeCut == cut { (lead, changeCut) = (min(lead + lead, Self.longestLead), nil) }
+    guard let change = changeCut, change.place == cut else { return }
+    changeCut = nil
+    let before = lead(of: change.looksAhead)
+    let lead = min(before + before, Self.longestLead)
+    if change.looksAhead { leads.looking = lead } else { leads.plain = lead }
+  }
+
+  func lead(of target: Target) -> Nanoseconds { lead(of: target.looksAhead) }
+
+  private func lead(of looksAhead: Bool) -> Nanoseconds {
+    looksAhead ? max(leads.looking, leads.plain) : leads.plain
   }
 
   mutating func edited(at now: LocalTime) {

@@ -34,6 +34,11 @@ package struct Effects: Hashable, Sendable {
     return same == other
   }
 
+  /// True if the sound of an item depends on seconds of it that follow: nobody knows how loud it is.
+  func lookAhead(in metadata: ItemMetadata) -> Bool {
+    loudness != nil && metadata.loudness == nil
+  }
+
   /// The reason why the effects are refused, in words for people; nil if they are not. It only compares
   /// numbers, and takes no time.
   package var problem: String? {

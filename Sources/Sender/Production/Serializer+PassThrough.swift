@@ -61,7 +61,7 @@ extension Serializer {
     let begin = run.end
     let goal = begin + (source.mayWait ? min(span, Self.smallestPortion) : span)
     do throws(MediaError) {
-      while run.end < goal {
+      while run.end < goal, !isObsolete(run.end) {
         guard let packet = try packets.next() else {
           passedRun = run
           return end(source, at: run.end)

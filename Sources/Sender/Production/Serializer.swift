@@ -1,5 +1,5 @@
 package import Audio
-import Clock
+package import Clock
 import WireProtocol
 
 /// Carries out production orders: opens items, reads them, encodes, and gives packets their media times. Consecutive
@@ -15,6 +15,9 @@ package final class Serializer {
   /// Takes the end of the item before, which is needed before the next item is open. Returns false if it does not
   /// take it; that part then comes with the rest of the batch.
   package var giveEarly: (ProducedBatch) -> Bool = { _ in false }
+  /// Returns true if an order waits that makes everything obsolete from a media time on. The portion under way ends there: to
+  /// read, change and encode seconds of audio takes a small computer as long.
+  package var isObsolete: (MediaTime) -> Bool = { _ in false }
   /// Frames of one read, and reads per second of a live source, whose packets are to leave as soon as their last
   /// frame has come.
   static let readFrames = 4096
@@ -237,7 +240,7 @@ package final class Serializer {
       ? max(1, source.format.sampleRate / Self.livePacketsPerSecond) : Self.readFrames
     var frames: [Float] = []
     do {
-      while let time = run?.inputEnd, time < goal {
+      while let time = run?.inputEnd, time < goal, !isObsolete(time) {
         frames.removeAll(keepingCapacity: true)
         try source.read(count, appendingTo: &frames)
         if frames.isEmpty { return end(source, at: time) }
