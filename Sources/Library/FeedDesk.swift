@@ -14,11 +14,20 @@ final class FeedDesk: Sendable {
   /// A part of a sentence that says why a feed is not read.
   struct Problem: Error {
     let text: String
+    /// True if nobody has tried to read it, so that nothing is known of the feed.
+    var isUntried = false
+  }
+
+  private enum Round: Hashable {
+    case none
+    /// Somebody reads the feeds that are due. True if more have become due since.
+    case running(isAskedAgain: Bool)
   }
 
   private struct State {
     var program: BackgroundProgram?
     var waiting = 0
+    var round = Round.none
     var isClosed = false
   }
 
@@ -38,7 +47,9 @@ final class FeedDesk: Sendable {
       state.waiting += 1
       return true
     }
-    guard isFree else { throw Problem(text: "too many others are being read; try again soon") }
+    guard isFree else {
+      throw Problem(text: "too many others are being read; try again soon", isUntried: true)
+    }
     let answer = await withCheckedContinuation { continuation in
       queue.async { [self] in
         let answer = ask(.feed(uri, reach))
@@ -53,7 +64,31 @@ final class FeedDesk: Sendable {
       return .init(feed: feed, reach: isOwn || reach != .all ? reach : .network)
     case .broken(let reason), .useless(let reason):
       throw Problem(text: ItemMetadata.shown(reason))
-    default: throw Problem(text: "the program that read it has ended, or took too long")
+    default:
+      guard !state.withLock({ $0.isClosed }) else {
+        throw Problem(text: "the library is being closed", isUntried: true)
+      }
+      throw Problem(text: "the program that read it has ended, or took too long")
+    }
+  }
+
+  // MARK: - Rounds
+
+  /// Begins to read the feeds that are due. Returns false if somebody does already: they look once more before they end.
+  func beginRound() -> Bool {
+    state.withLock { state in
+      let isFree = state.round == .none
+      state.round = .running(isAskedAgain: !isFree)
+      return isFree
+    }
+  }
+
+  /// Returns false once the round is over; true if feeds may have become due that it has not looked at.
+  func endRound() -> Bool {
+    state.withLock { state in
+      let goesOn = state.round == .running(isAskedAgain: true)
+      state.round = goesOn ? .running(isAskedAgain: false) : .none
+      return goesOn
     }
   }
 

@@ -44,8 +44,14 @@ extension MediaLibrary {
     try await file.answer { try Places.begun(limit: limit, $0) }
   }
 
-  /// Reads the feeds that are due, one after the other.
+  /// Reads the feeds that are due, one after the other, unless somebody does so already.
   func readDueFeeds() async {
+    guard feeds.beginRound() else { return }
+    repeat { await readRound() } while feeds.endRound()
+  }
+
+  /// Ends early where a feed cannot even be tried: it stays due, for the next round.
+  private func readRound() async {
     while !Task.isCancelled {
       let now = Int64(time(nil))
       guard let due = try? await file.answer({ try Podcasts.takeDue(at: now, $0) }) else { return }
@@ -56,6 +62,10 @@ extension MediaLibrary {
           try Podcasts.write(reading, of: due, isFirst: false, at: now, $0)
         }
       } catch {
+        guard !error.isUntried else {
+          try? await file.answer { try Podcasts.giveBack(due, at: now, $0) }
+          return
+        }
         isChanged = try? await file.answer {
           try Podcasts.failed(due, because: error.text, at: now, $0)
         }

@@ -101,8 +101,9 @@ package final class MediaLibrary: LibraryControl {
 
   /// Ends a scan at once, and all threads of it. Call it once.
   package func close() {
-    feeds.close()
     file.close()
+    // Feeds that it leaves unread are noted in the file.
+    feeds.close()
     shelf.close()
   }
 

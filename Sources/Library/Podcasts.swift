@@ -190,6 +190,14 @@ enum Podcasts {
     return due
   }
 
+  /// A feed that nobody has tried to read is due again.
+  static func giveBack(
+    _ due: Due, at now: Int64, _ database: Database
+  ) throws(SQLiteError) {
+    try database.run(
+      "UPDATE podcast SET due = ? WHERE id = ?", SQLiteValue(now), SQLiteValue(due.id))
+  }
+
   /// Returns true if pages show something else now.
   static func failed(
     _ due: Due, because problem: String, at now: Int64, _ database: Database
