@@ -103,6 +103,19 @@ import Testing
     #expect(whole < 1 << 20, "an answer of the program that reads feeds has a limit")
   }
 
+  @Test(arguments: ["", "<guid>"])
+  func `long names of episodes differ, however they begin`(guid: String) throws {
+    let long = "http://a.example/" + String(repeating: "p", count: PodcastFeed.textLimit)
+    let items = (1...3).map { number in
+      let address = "\(long)/\(number).mp3"
+      return "<item>\(guid.isEmpty ? "" : "<guid>\(address)</guid>")"
+        + "<enclosure url='\(address)' type='audio/mpeg'/></item>"
+    }
+    let names = try feed(rss(items.joined())).episodes.map(\.guid)
+    #expect(Set(names).count == 3 && names.allSatisfy { $0.utf8.count <= PodcastFeed.textLimit })
+    #expect(try feed(rss(items.reversed().joined())).episodes.map(\.guid) == names.reversed())
+  }
+
   @Test func `entities that a feed declares expand to nothing`() {
     var text = "<?xml version='1.0'?><!DOCTYPE rss [<!ENTITY l0 'lol'>"
     for level in 1...9 {

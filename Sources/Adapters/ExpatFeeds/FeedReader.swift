@@ -181,7 +181,7 @@ final class FeedReader {
     if kind == .feedTitle {
       if feed.title.isEmpty { feed.title = Self.cut(text) }
     } else if episode[kind] == nil {
-      episode[kind] = Self.cut(text)
+      episode[kind] = kind == .guid ? Self.name(text) : Self.cut(text)
     }
   }
 
@@ -189,7 +189,7 @@ final class FeedReader {
     guard let address else { return }
     self.address = nil
     var found = PodcastFeed.Episode(
-      guid: episode[.guid] ?? Self.cut(address), title: episode[.title] ?? "", address: address)
+      guid: episode[.guid] ?? Self.name(address), title: episode[.title] ?? "", address: address)
     found.publishedS = (episode[.published] ?? episode[.updated]).flatMap(FeedTime.seconds)
     found.durationS = episode[.duration].flatMap(FeedTime.duration)
     feed.episodes.append(found)
@@ -201,6 +201,16 @@ final class FeedReader {
   /// Spaces and line breaks become one space each.
   private static func trimmed(_ bytes: [UInt8]) -> String {
     String(decoding: Array(bytes.split { $0 <= 0x20 }.joined(separator: [0x20])), as: UTF8.self)
+  }
+
+  /// A guid, or an address in its place. One that is too long is cut, and ends with a hash of the whole (FNV-1a): addresses of
+  /// one maker often begin with the same hundreds of characters.
+  private static func name(_ text: String) -> String {
+    guard text.utf8.count > PodcastFeed.textLimit else { return text }
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let beginning = text.unicodeScalars.prefix(PodcastFeed.textLimit / 5)
+    return String(String.UnicodeScalarView(beginning)) + "#" + String(hash, radix: 16)
   }
 
   private static func cut(_ text: String) -> String {

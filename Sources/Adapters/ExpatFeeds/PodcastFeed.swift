@@ -18,7 +18,7 @@ package struct PodcastFeed: Sendable {
 
   /// Episodes of one feed; older ones are left out.
   package static let episodeLimit = 300
-  /// Bytes of a title, and of a guid; longer titles are cut.
+  /// Bytes of a title, and of a guid. Longer titles are cut; of longer guids, the beginning and a hash are kept.
   package static let textLimit = 500
   /// Bytes of an address; an episode with a longer one is left out.
   package static let addressLimit = 2_000
