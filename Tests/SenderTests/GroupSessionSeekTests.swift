@@ -59,6 +59,28 @@ import WireProtocol
     #expect(group.session.status(at: group.now).position >= .seconds(7))
   }
 
+  @Test func `steps while the source opens add up to no place that cannot be counted`() {
+    var group = TestGroup(producesAtOnce: false)
+    group.joinReady()
+    func target() -> MediaDuration? { group.session.status(at: group.now).target }
+    // As far as an order can say.
+    for _ in 0..<40 {
+      #expect(group.command(.seekBy(MediaDuration(seconds: .infinity))) == .success(.done))
+    }
+    #expect(target() == .seconds(400_000_000))
+    group.command(.seekBy(MediaDuration(flicks: .max)))
+    group.command(.seek(to: MediaDuration(flicks: .max)))
+    #expect(target() == .seconds(400_000_000))
+    group.command(.seekBy(MediaDuration(flicks: .min)))
+    #expect(target() == nil)
+    group.command(.seekBy(.seconds(7)))
+    #expect(target() == .seconds(7))
+    group.advance(by: .seconds(5))
+    group.produce()
+    group.advance(by: .seconds(1))
+    #expect(group.session.status(at: group.now).position >= .seconds(7))
+  }
+
   @Test(arguments: [PlayerCommand.seek(to: .seconds(1)), .seekBy(.seconds(1))])
   func `a seek while the chosen source opens leads into that, and not into what sounds`(
     seek: PlayerCommand

@@ -25,9 +25,7 @@ extension GroupSession {
     case .resume: resume(at: now)
     case .resumeAt(let time): resume(at: now, notBefore: clock.group(time))
     case .seek(let position): try seek(to: position, at: now)
-    case .seekBy(let span):
-      guard let aim = aim(at: now) else { throw .nothingPlays }
-      try seek(to: max(.zero, aim.position + span), at: now)
+    case .seekBy(let span): try seek(by: span, at: now)
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
     case .jump(let id, let position): try jump(to: id, at: position, now: now)

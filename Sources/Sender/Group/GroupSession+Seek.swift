@@ -4,6 +4,9 @@ import WireProtocol
 /// Seek, skip and jump: replaces everything from the next instant that all rooms can still change by one place in one
 /// item.
 extension GroupSession {
+  /// The farthest place that anybody is sent to, which is farther than items are long: an item whose length is not known yet
+  /// refuses none, and steps add up.
+  static let farthest = MediaDuration.seconds(400_000_000)
   /// Length of the last item's end that is heard after a seek beyond it.
   private static let lastMoment = MediaDuration.seconds(1)
 
@@ -48,11 +51,17 @@ extension GroupSession {
 
   // MARK: - What people ask for
 
+  mutating func seek(by span: MediaDuration, at now: LocalTime) throws(CommandRefusal) {
+    guard let aim = aim(at: now) else { throw .nothingPlays }
+    let step = min(max(span, .zero - Self.farthest), Self.farthest)
+    try seek(to: aim.position + step, at: now)
+  }
+
   mutating func seek(to position: MediaDuration, at now: LocalTime) throws(CommandRefusal) {
     guard let aim = aim(at: now) else { throw .nothingPlays }
     guard aim.opened?.isSeekable ?? true else { throw .notSeekable(aim.item) }
     guard let duration = aim.opened?.duration, position >= duration else {
-      return goTo(aim.item, at: max(.zero, position), now: now)
+      return goTo(aim.item, at: position, now: now)
     }
     if playlist.neighbour(after: aim.item) != nil { return skipForward(at: now) }
     // A seek ends no list: its last moment is heard, and then it ends by itself.
@@ -84,7 +93,7 @@ extension GroupSession {
   mutating func jump(to id: Int, at position: MediaDuration, now: LocalTime) throws(CommandRefusal)
   {
     guard let item = playlist.item(id) else { throw .noSuchItem(id) }
-    goTo(item, at: max(.zero, position), now: now)
+    goTo(item, at: position, now: now)
   }
 
   /// The current item continues at the cut with other effects; later items are opened with them.
@@ -116,7 +125,8 @@ extension GroupSession {
 
   mutating func goTo(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
     restart.isHalted = false
-    restart.ask(for: .init(item: item, position: position))
+    let place = min(max(.zero, position), Self.farthest)
+    restart.ask(for: .init(item: item, position: place))
     restartIfDue(at: now)
   }
 
