@@ -56,7 +56,7 @@ extension HouseGroup {
   private func begin(_ added: [Int], _ entries: [Entry]) throws(Refusal) {
     guard let first = added.first else { return }
     // A terminal or a damaged library may name any number.
-    let start = min(max(0, entries.first?.startS ?? 0), 1e8)
+    let start = min(max(0, entries.first?.startS ?? 0), Self.farthest)
     try play(QueuePlace(entry: first, seconds: start))
   }
 

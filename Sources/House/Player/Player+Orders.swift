@@ -42,15 +42,22 @@ extension Player {
 
   package func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
     let span = MediaDuration(seconds: seconds)
-    if !isRelative, let duration = status.duration, span >= duration, span > .zero {
-      let length = TimeText.format(duration.seconds)
-      throw .invalid("the item is \(length) long; the next one: tutti next")
-    }
+    if !isRelative { try Self.check(span.seconds, within: status.duration?.seconds) }
     try carryOut(isRelative ? .seekBy(span) : .seek(to: span))
     let after = status
     let place = after.target ?? (isRelative ? after.position : span)
-    let length = after.duration.map { " of " + TimeText.format($0.seconds) } ?? ""
-    return "to " + TimeText.format(place.seconds) + length
+    return Self.place(place.seconds, of: after.duration?.seconds)
+  }
+
+  /// Throws if a place that somebody names, in seconds, is beyond the end of its item.
+  static func check(_ place: Double, within length: Double?) throws(Refusal) {
+    guard let length, place >= length, place > 0 else { return }
+    throw .invalid("the item is \(TimeText.format(length)) long; the next one: tutti next")
+  }
+
+  /// Such as `to 1:30 of 3:00`.
+  static func place(_ seconds: Double, of length: Double?) -> String {
+    "to " + TimeText.format(seconds) + (length.map { " of " + TimeText.format($0) } ?? "")
   }
 
   /// Changes the settings of all rooms. The volume is that of all together.
