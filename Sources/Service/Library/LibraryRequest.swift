@@ -112,7 +112,7 @@ extension LibraryControl {
     let contents = try await playlist(list.id)
     let (entries, said): ([QueuePage.Entry], String) = (contents.entries, "\(list.title): ")
     func entry(_ number: Int) throws(Refusal) -> QueuePage.Entry {
-      guard entries.indices.contains(number - 1) else {
+      guard number > 0, number <= entries.count else {
         throw .invalid("\(list.title) has \(entries.count) items; there is no number \(number)")
       }
       return entries[number - 1]

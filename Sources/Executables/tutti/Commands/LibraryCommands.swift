@@ -223,7 +223,7 @@ extension LibraryCommand {
   }
 
   func thing(_ number: Int, of things: [LibraryThing]) throws -> LibraryThing {
-    guard things.indices.contains(number - 1) else {
+    guard number > 0, number <= things.count else {
       throw Failure(.usage, "the list has \(things.count) items; there is no number \(number)")
     }
     return things[number - 1]
