@@ -39,6 +39,20 @@ import WebTestSupport
     }
   }
 
+  @Test func `guests see episodes, and not where the household has left them`() async throws {
+    try await withHouse(access: FakeAccess.make(isOpen: true)) { client, _ in
+      func places(_ headers: [(String, String)]) async throws -> [Double?] {
+        try await client.ask("GET", "\(Self.podcasts)/f1", headers: headers)
+          .json(PodcastContents.self).episodes.map(\.positionS)
+      }
+      #expect(try await places([]) == [600, nil])
+      let network = ("X-Forwarded-For", "192.168.1.7")
+      #expect(try await places([network]) == [nil, nil])
+      try expectProblem(
+        await client.ask("GET", "/api/v1/library/begun", headers: [network]), 403)
+    }
+  }
+
   @Test(arguments: [
     #"{}"#, #"{"uri": "file:///etc/passwd"}"#, #"{"uri": "http://"}"#, #"{"uri": 1}"#,
     #"{"uri": "http://a/", "name": "x"}"#, #"{"uri": "http://example.org/broken"}"#,
