@@ -84,18 +84,21 @@ extension Client {
     try await household.library.edit(playlist: list.id, .rename(other), expected: list.revision)
   }
 
-  /// Clients count from 0, without what is gone.
+  /// Clients count from 0, without what is gone. A list that is not there is made with all that it gets, or not at all.
   private func edit(
     _ name: String, makesNew: Bool = false,
     _ edit: ([QueuePage.Entry]) throws -> StoredPlaylist.Edit
   ) async throws {
     try check(name: name)
     let lists = try await household.library.playlists()
-    let known = lists.first { $0.name == name }
-    guard known != nil || makesNew else { throw Ack.noExist("No such playlist") }
-    let id =
-      if let known { known.id } else { try await household.library.savePlaylist(name, []).id }
-    let list = try await household.library.playlist(id)
+    guard let known = lists.first(where: { $0.name == name }) else {
+      guard makesNew else { throw Ack.noExist("No such playlist") }
+      var entries: [QueuePage.Entry] = []
+      if case .add(let new, _) = try edit([]) { entries = new }
+      _ = try await household.library.savePlaylist(name, entries)
+      return
+    }
+    let list = try await household.library.playlist(known.id)
     try await household.library.edit(
       playlist: list.playlist.id, try edit(list.entries), expected: list.playlist.revision)
   }

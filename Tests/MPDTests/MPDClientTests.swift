@@ -110,6 +110,28 @@ import WebTestSupport
     }
   }
 
+  @Test func `a playlist is made by what is put into it, and by nothing that is refused`()
+    async throws
+  {
+    try await withMPD { host in
+      let client = try await host.connect()
+      let song = "\"Music/Jazz/Sinnerman 2.flac\""
+      func lists() async -> [String] {
+        await client.ask("listplaylists").filter { $0.hasPrefix("playlist: ") }
+      }
+      let before = await lists()
+      #expect(
+        await client.ask("playlistadd New \(song) 3")
+          == ["ACK [2@0] {playlistadd} Bad song index"])
+      #expect(await lists() == before)
+      #expect(await client.ask("playlistadd New \(song) 0") == ["OK"])
+      #expect(await client.ask("playlistadd New \(song) 1") == ["OK"])
+      #expect(await client.ask("listplaylist New").count == 3)
+      #expect(await client.ask("playlistclear Other") == ["OK"])
+      #expect(await lists() == before + ["playlist: New", "playlist: Other"])
+    }
+  }
+
   @Test func `no more songs are moved at once than the limit`() async throws {
     try await withMPD { host in
       let client = try await host.connect()
