@@ -102,7 +102,7 @@ package final class MediaLibrary: LibraryControl {
   /// Ends a scan at once, and all threads of it. Call it once.
   package func close() {
     file.close()
-    // Feeds that it leaves unread are noted in the file.
+    // The file is asked last by feeds that stay unread: it notes that they are due.
     feeds.close()
     shelf.close()
   }

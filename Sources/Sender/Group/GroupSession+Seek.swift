@@ -119,7 +119,7 @@ extension GroupSession {
       for: .init(
         item: aim.item, position: aim.position, isThere: isThere,
         isChange: restart.target?.isChange ?? true,
-        looksAhead: aim.opened.map { effects.lookAhead(in: $0.metadata) } ?? false))
+        looksAhead: aim.opened.map { effects.looksAhead(in: $0.metadata) } ?? false))
     restartIfDue(at: now)
   }
 

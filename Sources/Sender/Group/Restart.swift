@@ -37,8 +37,8 @@ struct Restart {
   private(set) var target: Target?
   private(set) var deadline: LocalTime?
   private var cutAt: LocalTime?
-  /// How far ahead effects change, so that the sound with them is in the rooms by then: such as take each moment by itself,
-  /// and such as first look at seconds of what follows.
+  /// How far ahead effects change, so that the sound with them is in the rooms by then. Those that look at seconds of what
+  /// follows, as one does that finds out the loudness, take longer.
   private var leads = (plain: Nanoseconds.milliseconds(250), looking: Nanoseconds.seconds(1))
   private var changeCut: (place: MediaTime, looksAhead: Bool)?
   /// When the list is compared with what is enqueued, after an edit.

@@ -35,7 +35,7 @@ package struct Effects: Hashable, Sendable {
   }
 
   /// True if the sound of an item depends on seconds of it that follow: nobody knows how loud it is.
-  func lookAhead(in metadata: ItemMetadata) -> Bool {
+  func looksAhead(in metadata: ItemMetadata) -> Bool {
     loudness != nil && metadata.loudness == nil
   }
 

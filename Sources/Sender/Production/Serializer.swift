@@ -15,8 +15,8 @@ package final class Serializer {
   /// Takes the end of the item before, which is needed before the next item is open. Returns false if it does not
   /// take it; that part then comes with the rest of the batch.
   package var giveEarly: (ProducedBatch) -> Bool = { _ in false }
-  /// Returns true if an order waits that makes everything obsolete from a media time on. The portion under way ends there: to
-  /// read, change and encode seconds of audio takes a small computer as long.
+  /// Returns true if an order waits that makes everything from a media time on obsolete. The portion under way ends there:
+  /// whoever gave the order would wait for seconds of audio that nobody hears to be read, changed and encoded.
   package var isObsolete: (MediaTime) -> Bool = { _ in false }
   /// Frames of one read, and reads per second of a live source, whose packets are to leave as soon as their last
   /// frame has come.
