@@ -285,10 +285,11 @@ import WireProtocol
   @Test(arguments: [false, true])
   func `a portion ends where another order makes the rest obsolete`(passesPackets: Bool) throws {
     let serializer = Serializer(
-      passesPackets: passesPackets, openSource: openTestSource, makeEncoder: makePCMEncoder)
+      passesPackets: passesPackets, openSource: openPassedSource, makeEncoder: makePCMEncoder)
     let second = MediaTime.zero + .seconds(1)
     serializer.isObsolete = { $0 >= second }
     var steps = serializer.produce(Self.begin("8000x1:80000")).steps
+    #expect((serializer.packets != nil) == passesPackets)
     steps += serializer.produce(.more(.seconds(9), generation: 0)).steps
     let end = try #require(Self.packets(steps).map { $0.mediaTime + $0.duration }.max())
     #expect(end >= second - .milliseconds(100) && end < second + .seconds(1))
