@@ -6,25 +6,10 @@ import Tutti
 
 /// Commands of a player return when they are heard, and say since when.
 @Suite(.timeLimit(.minutes(2))) struct PlayerOutcomeTests {
-  /// An item whose level says where it is: a thousandth of full scale a second.
-  private final class Scale: SampleSource {
-    static let slope: Float = 1e-3
+  /// The level of `scale` at a frame is so much of full scale for each second before it: it says where it is.
+  private static let slope: Float = 1e-3
 
-    let format = PCMFormat.stereo48k
-    let frameCount: Int64? = 600 * 48_000
-    private var next: Int64 = 0
-
-    func read(_ count: Int, appendingTo frames: inout [Float]) {
-      let end = min(next + Int64(count), 600 * 48_000)
-      while next < end {
-        let level = Float(next) / 48_000 * Self.slope
-        frames += [level, level]
-        next += 1
-      }
-    }
-
-    func seek(toFrame frame: Int64) { next = frame }
-  }
+  private static func scale() -> MadeSound { MadeSound { Float($0) / 48_000 * slope } }
 
   /// An item whose second opening waits until it is let go.
   private final class SlowItem: Sendable {
@@ -66,7 +51,7 @@ import Tutti
     try await player.append([
       .custom("scale") {
         opening()
-        return Scale()
+        return PlayerOutcomeTests.scale()
       }
     ])
     return player
@@ -99,7 +84,7 @@ import Tutti
     #expect(changed > sought && ended > changed && again > ended)
     let frames = ear.frames
     func first(above level: Float, after time: HostTime) -> HostTime? {
-      frames.first { $0.time >= time && abs($0.level) > level * Scale.slope }?.time
+      frames.first { $0.time >= time && abs($0.level) > level * PlayerOutcomeTests.slope }?.time
     }
     // A fade begins with less than anybody hears.
     for (told, heard) in [
@@ -111,7 +96,7 @@ import Tutti
       #expect(abs((heard - told) / .milliseconds(1)) < 8, "\((heard - told) / .milliseconds(1)) ms")
     }
     let last = try #require(
-      frames.last { $0.time < again && abs($0.level) > 10 * Scale.slope }?.time)
+      frames.last { $0.time < again && abs($0.level) > 10 * PlayerOutcomeTests.slope }?.time)
     #expect(abs((last - ended) / .milliseconds(1)) < 30)
   }
 
@@ -148,7 +133,7 @@ import Tutti
     let player = try await Player(settings: settings)
     #expect(try await player.play() == .silent)
     #expect(try await player.pause() == .silent)
-    try await player.append([.custom("scale") { Scale() }])
+    try await player.append([.custom("scale") { Self.scale() }])
     #expect(try await player.play(within: .milliseconds(1)) == .pending)
     let isOver = Flag()
     let start = Task {

@@ -121,25 +121,6 @@ import Tutti
     }
   }
 
-  /// Ten minutes of the tone.
-  private final class Tone: SampleSource {
-    let format = PCMFormat.stereo48k
-    let frameCount: Int64? = 600 * 48_000
-    private var next: Int64 = 0
-
-    func read(_ count: Int, appendingTo frames: inout [Float]) {
-      let end = min(next + Int64(count), 600 * 48_000)
-      while next < end {
-        let phase = 2 * .pi * RendererEffectsTests.tone * Double(next) / 48_000
-        let level = RendererEffectsTests.level * Float(sin(phase))
-        frames += [level, level]
-        next += 1
-      }
-    }
-
-    func seek(toFrame frame: Int64) { next = frame }
-  }
-
   @Test func `the loudness of a player's items changes, and is switched off, without silence`()
     async throws
   {
@@ -148,7 +129,11 @@ import Tutti
     settings.identity = .temporary
     settings.codec = .pcm
     let player = try await Player(rooms: [ear.room], settings: settings)
-    try await player.append([.custom("tone") { Tone() }])
+    try await player.append([
+      .custom("tone") {
+        MadeSound { Self.level * Float(sin(2 * .pi * Self.tone * Double($0) / 48_000)) }
+      }
+    ])
     /// The instant since which a change is heard, once it has sounded for a second.
     func heard(_ outcome: Player.Outcome) async throws -> HostTime {
       guard case .heard(let time) = outcome else { throw TestFailure(line: "\(outcome)") }
