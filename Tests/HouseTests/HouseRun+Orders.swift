@@ -51,9 +51,11 @@ extension HouseRun {
     return world.receivers.contains { $0.id == room && $0.answers && $0.holder == .stranger }
   }
 
-  /// A room that is visited, or shows itself, may seem for a moment to be busy with that.
+  /// A room that is visited, shows itself or has just left its group may seem for a moment to be busy with that.
   func isVisited(_ room: String) -> Bool {
-    world.session.rooms[room].map { $0.visit != nil || $0.sign != nil } ?? false
+    world.session.rooms[room].map {
+      $0.visit != nil || $0.sign != nil || $0.wasHeld(at: world.now)
+    } ?? false
   }
 
   // MARK: - Groups and rooms

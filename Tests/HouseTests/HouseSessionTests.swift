@@ -210,6 +210,19 @@ import enum House.Refusal
     }
   }
 
+  @Test func `a room that its group has just left is free while it is announced as busy`()
+    throws
+  {
+    let group = try play(in: kitchen)
+    let before = world.known
+    try world.ask(.deleteGroup(group))
+    world.session.handle(.discovered(before), at: world.now)
+    #expect(world.session.state(ofRoom: kitchen) == .free)
+    world.advance(by: .seconds(4))
+    world.session.handle(.discovered(before), at: world.now)
+    #expect(world.session.state(ofRoom: kitchen).isTaken)
+  }
+
   @Test func `a room that another sender has borrowed says who has it, until it is back`() throws {
     _ = try play(in: kitchen, bath)
     world.strangerBorrows(0)

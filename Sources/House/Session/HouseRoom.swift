@@ -21,16 +21,24 @@ package struct KnownRooms: Hashable, Sendable {
 
 /// The memory that a household has of a room, and its work there while the room plays in no group.
 struct HouseRoom {
+  /// For so long a room may still be announced as busy with the player that has left it.
+  static let farewell = Nanoseconds.seconds(3)
+
   /// The settings that were heard last.
   var saved: HouseRecord.Room?
   /// When it was last there.
   var seen: LocalTime?
+  /// When a group's or an alarm's player was last connected with it.
+  var held: LocalTime?
   /// Tells it how loud it is to be.
   var visit: RoomVisit?
   /// Shows people which room it is.
   var sign: RoomSign?
 
   var isForgettable: Bool { saved == nil && visit == nil && sign == nil }
+
+  /// True in the moment in which others may not know yet that a player of ours has left it.
+  func wasHeld(at now: LocalTime) -> Bool { held.map { now < $0 + Self.farewell } ?? false }
 }
 
 /// Where a room is, and what belongs to that.
@@ -94,7 +102,7 @@ extension HouseSession {
       let isOurs =
         group(ofRoom: room) != nil || rooms[room]?.visit != nil
         || rooms[room]?.sign != nil || announcements.contains { $0.visits(room) }
-        || ring(in: room) != nil || alarms.left.contains(room)
+        || ring(in: room) != nil || alarms.left.contains(room) || wasHeld(room)
         || groups.values.contains { $0.isLeaving(room) }
       return isOurs ? .free : .taken(detail: nil, RoomReason(.busy))
     }
@@ -125,6 +133,10 @@ extension HouseSession {
     }
     rooms[room.id, default: HouseRoom()].saved = room
   }
+
+  private func wasHeld(_ room: String) -> Bool { rooms[room]?.wasHeld(at: now) ?? false }
+
+  func noteHeld(_ room: String) { rooms[room, default: HouseRoom()].held = now }
 
   func noteSeen(_ room: String) {
     rooms[room, default: HouseRoom()].seen = now

@@ -154,7 +154,9 @@ extension HouseSession {
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.reason = Self.reason(of: room.state, live)
       room.sync = RoomSync(live)
+      noteHeld(id)
     }
+    if groups.values.contains(where: { $0.isLeaving(id) }) { noteHeld(id) }
     if room.state == .away {
       room.awaySinceMs = rooms[id]?.seen.map(Self.milliseconds)
     } else {
