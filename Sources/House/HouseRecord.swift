@@ -80,7 +80,10 @@ package struct HouseRecord: Hashable, Sendable {
   package var edits: HouseRecord {
     var edits = self
     edits.rooms = []
-    for index in edits.groups.indices { edits.groups[index].place?.seconds = 0 }
+    for index in edits.groups.indices {
+      let place = edits.groups[index].place
+      edits.groups[index].place = place.map { QueuePlace(entry: $0.entry, seconds: 0) }
+    }
     return edits
   }
 }

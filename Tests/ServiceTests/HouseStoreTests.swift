@@ -82,6 +82,13 @@ import Testing
     #expect(try HouseStore(path: folder.file("new.db")).record == HouseRecord())
   }
 
+  @Test(arguments: [("9e999", 1e8), ("-1", 0.0), ("'x'", 0.0)])
+  func `a place that is in no item is moved into bounds`(damage: String, seconds: Double) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).execute("UPDATE groups SET position = \(damage)")
+    #expect(try HouseStore(path: path).record.groups[0].place?.seconds == seconds)
+  }
+
   @Test(arguments: [
     "UPDATE room_limits SET volume = 1e300", "UPDATE room_limits SET volume = -1",
     "UPDATE night SET record = json_set(record, '$.fromMinute', 9223372036854775807)",
@@ -419,7 +426,10 @@ import Testing
     case 2: record.groups[index].queue = QueueRecord()
     case 3: record.groups[index].name = "n\(record.lastGroup)"
     case 4: record.groups[index].rooms = ["r\(index)", "s\(index)"].shuffled(using: &random)
-    case 5: record.groups[index].place?.seconds += 10
+    case 5:
+      record.groups[index].place = record.groups[index].place.map {
+        QueuePlace(entry: $0.entry, seconds: $0.seconds + 10)
+      }
     case 6:
       record.groups[index].effects.crossfade = Double(Int.random(in: 0...12, using: &random))
       record.groups[index].effects.filters =

@@ -55,9 +55,7 @@ extension HouseGroup {
   /// Plays the first of what was added.
   private func begin(_ added: [Int], _ entries: [Entry]) throws(Refusal) {
     guard let first = added.first else { return }
-    // A terminal or a damaged library may name any number.
-    let start = min(max(0, entries.first?.startS ?? 0), Self.farthest)
-    try play(QueuePlace(entry: first, seconds: start))
+    try play(QueuePlace(entry: first, seconds: entries.first?.startS ?? 0))
   }
 
   private func clear() -> String {

@@ -29,8 +29,6 @@ package final class HouseGroup {
   var handOver: HandOver?
   /// Grows with every use: the group that was used last is meant where none is named.
   package var lastUse: UInt64 = 0
-  /// The farthest place in an item, in seconds: nothing is as long, and the place stays a number.
-  static let farthest: Double = 100_000_000
   /// Where it goes on while it plays nothing; nil is the first entry.
   var restingPlace: QueuePlace?
   /// True if it plays in a room, even one that is away.
@@ -163,15 +161,16 @@ package final class HouseGroup {
   package func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
     guard seconds.isFinite else { throw .invalid("a position is a number of seconds") }
     if isResting {
-      guard var place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
+      guard let place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
         throw .unavailable("nothing plays; choose something first")
       }
       let length = player.details[place.entry]?.durationS
       if !isRelative { try Player.check(seconds, within: length) }
-      let last = length.map { max(0, $0 - 1) } ?? Self.farthest
-      place.seconds = min(max(0, isRelative ? place.seconds + seconds : seconds), last)
-      restingPlace = place
-      return Player.place(place.seconds, of: length)
+      let last = length.map { max(0, $0 - 1) } ?? QueuePlace.farthest
+      let goal = QueuePlace(
+        entry: place.entry, seconds: min(isRelative ? place.seconds + seconds : seconds, last))
+      restingPlace = goal
+      return Player.place(goal.seconds, of: length)
     }
     return try player.seek(seconds, isRelative: isRelative)
   }

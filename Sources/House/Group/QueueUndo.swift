@@ -34,10 +34,17 @@ package struct QueueUndo: Hashable, Sendable {
 
 /// Where in its queue a group goes on.
 package struct QueuePlace: Hashable, Sendable {
-  package var entry: Int
-  package var seconds: Double
+  /// The farthest place in an item, in seconds: nothing is as long, and the place stays a number.
+  static let farthest: Double = 100_000_000
 
-  package init(entry: Int, seconds: Double) { (self.entry, self.seconds) = (entry, seconds) }
+  package let entry: Int
+  package let seconds: Double
+
+  /// - Parameter seconds: a terminal, or a file on a damaged disk, may name any number.
+  package init(entry: Int, seconds: Double) {
+    self.entry = entry
+    self.seconds = seconds > 0 ? min(seconds, Self.farthest) : 0
+  }
 
   /// The entry `steps` further on, at its beginning; nil beyond the ends of a list that does not repeat.
   package func moved(by steps: Int, in entries: [Int], repeats: Bool) -> QueuePlace? {
