@@ -38,7 +38,7 @@ import enum House.Refusal
     try seek(50)
     #expect(position == 50)
     let refusal = #expect(throws: Refusal.self) { try seek(60) }
-    #expect(refusal?.description.contains("the item is 1:00 long") == true)
+    #expect(refusal?.description.contains("the item is only 1:00 long") == true)
     #expect(position == 50)
   }
 

@@ -52,7 +52,7 @@ extension Player {
   /// Throws if a place that somebody names, in seconds, is beyond the end of its item.
   static func check(_ place: Double, within length: Double?) throws(Refusal) {
     guard let length, place >= length, place > 0 else { return }
-    throw .invalid("the item is \(TimeText.format(length)) long; the next one: tutti next")
+    throw .invalid("the item is only \(TimeText.format(length)) long")
   }
 
   /// Such as `to 1:30 of 3:00`.
