@@ -7,8 +7,10 @@ extension WebAPI {
   private static let podcasts = "\(library)/podcasts"
 
   static let podcastRoutes: [Route] = [
-    Route("GET", podcasts, .guest) { api, _ in
-      try json(["podcasts": await api.library.podcasts()])
+    Route("GET", podcasts, .guest) { api, call in
+      var podcasts = try await api.library.podcasts()
+      if !call.asker.may(.household) { for index in podcasts.indices { podcasts[index].uri = nil } }
+      return try json(["podcasts": podcasts])
     },
     Route("POST", podcasts, .household) { api, call in
       var fields = try call.fields()
@@ -28,9 +30,10 @@ extension WebAPI {
     },
     Route("GET", "\(podcasts)/{id}", .guest) { api, call in
       var contents = try await api.library.podcast(call["id"])
-      // Where a household has left things is its own.
+      // The household's subscriptions, and where it has left things, are its own.
       if !call.asker.may(.household) {
-        for place in contents.episodes.indices { contents.episodes[place].positionS = nil }
+        contents.podcast.uri = nil
+        for index in contents.episodes.indices { contents.episodes[index].positionS = nil }
       }
       return try json(contents)
     },

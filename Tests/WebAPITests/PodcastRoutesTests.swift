@@ -39,6 +39,21 @@ import WebTestSupport
     }
   }
 
+  @Test func `guests see podcasts, and not the addresses of their feeds`() async throws {
+    try await withHouse(access: FakeAccess.make(isOpen: true)) { client, _ in
+      func addresses(_ headers: [(String, String)]) async throws -> [String?] {
+        let all = try await client.ask("GET", Self.podcasts, headers: headers).json(Podcasts.self)
+        let one = try await client.ask("GET", "\(Self.podcasts)/f1", headers: headers)
+          .json(PodcastContents.self)
+        return all.podcasts.map(\.uri) + [one.podcast.uri]
+      }
+      let (own, guests) = (
+        try await addresses([]), try await addresses([("X-Forwarded-For", "192.168.1.7")])
+      )
+      #expect(!own.contains(nil) && guests == [nil, nil])
+    }
+  }
+
   @Test func `guests see episodes, and not where the household has left them`() async throws {
     try await withHouse(access: FakeAccess.make(isOpen: true)) { client, _ in
       func places(_ headers: [(String, String)]) async throws -> [Double?] {

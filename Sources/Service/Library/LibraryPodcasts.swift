@@ -21,7 +21,8 @@ package struct Podcast: Codable, Sendable {
 
   package var id: String
   package var title: String
-  package var uri: String
+  /// The address of its feed, which may hold its subscriber's key: nil for a guest.
+  package var uri: String?
   package var episodeCount: Int
   /// Episodes that nobody has begun: those that have come since the household has subscribed, and the newest before.
   package var newCount: Int
