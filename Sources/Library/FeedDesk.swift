@@ -7,7 +7,7 @@ import Synchronization
 /// Reads feeds, one after the other, each by a program of its own that ends with it: it reaches the feed's server, and
 /// what the feed's bytes make of it dies with it.
 final class FeedDesk: Sendable {
-  /// Feeds that wait to be read. More are refused.
+  /// Feeds that wait to be read, unless less is asked for. More are refused.
   static let waitingLimit = 8
   private static let timeout = Int32(LibraryWorker.timeout + 5) * 1_000
 
@@ -32,18 +32,23 @@ final class FeedDesk: Sendable {
   }
 
   private let command: [String]
+  private let limit: Int
   private let queue = DispatchQueue(label: "tutti feeds")
   private let state = Mutex(State())
 
-  /// - Parameter command: a program that calls `LibraryWorker.run`.
-  init(command: [String]) { self.command = command }
+  /// - Parameters:
+  ///   - command: a program that calls `LibraryWorker.run`.
+  ///   - limit: of feeds that wait, with the one that is being read.
+  init(command: [String], limit: Int = waitingLimit) {
+    (self.command, self.limit) = (command, limit)
+  }
 
   /// Feeds that wait, with the one that is being read.
   var waitingCount: Int { state.withLock { $0.waiting } }
 
   func read(_ uri: String, _ reach: SourceReach) async throws(Problem) -> Podcasts.Reading {
     let isFree = state.withLock { state in
-      guard state.waiting < Self.waitingLimit else { return false }
+      guard state.waiting < limit else { return false }
       state.waiting += 1
       return true
     }

@@ -19,7 +19,7 @@ extension MediaLibrary {
     try await file.answer { try Podcasts.check(uri, $0) }
     let reading: Podcasts.Reading
     do throws(FeedDesk.Problem) {
-      reading = try await feeds.read(uri, reach)
+      reading = try await newFeeds.read(uri, reach)
     } catch {
       throw .invalid("this feed cannot be read: \(error.text)")
     }

@@ -62,6 +62,8 @@ package final class MediaLibrary: LibraryControl {
   let file: LibraryFile
   let foreign: ForeignFiles
   let feeds: FeedDesk
+  /// Reads the feed that somebody subscribes to and waits for: no round of slow feeds keeps them, and no other subscriber.
+  let newFeeds: FeedDesk
   private let shelf: PictureShelf
   private let covers: String
 
@@ -80,6 +82,7 @@ package final class MediaLibrary: LibraryControl {
       folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
     foreign = ForeignFiles(shelf)
     feeds = FeedDesk(command: settings.worker + [LibraryWorker.awaited])
+    newFeeds = FeedDesk(command: settings.worker + [LibraryWorker.awaited], limit: 1)
     covers = HouseCovers.folder(beside: settings.database)
     do {
       try StateFile.createDirectory(path: settings.pictures)
@@ -104,6 +107,7 @@ package final class MediaLibrary: LibraryControl {
     file.close()
     // The file is asked last by feeds that stay unread: it notes that they are due.
     feeds.close()
+    newFeeds.close()
     shelf.close()
   }
 

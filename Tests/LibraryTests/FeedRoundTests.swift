@@ -101,6 +101,22 @@ import Testing
     }
   }
 
+  @Test func `whoever subscribes waits neither for a round of feeds nor for somebody else`()
+    async throws
+  {
+    try await subscribe(2)
+    await withTaskGroup { [library] group in
+      group.addTask { await library.readDueFeeds() }
+      try? await wait(for: 1)
+      group.addTask { _ = try? await library.subscribe("http://b.example/", reach: .network) }
+      while library.newFeeds.waitingCount == 0, !Task.isCancelled { await Task.yield() }
+      await #expect(throws: Refusal.self) {
+        try await library.subscribe("http://c.example/", reach: .network)
+      }
+      library.close()
+    }
+  }
+
   @Test func `a round looks once more if it was asked for while it ran`() {
     defer { library.close() }
     #expect(library.feeds.beginRound() && !library.feeds.beginRound())
