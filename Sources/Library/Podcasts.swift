@@ -203,10 +203,13 @@ enum Podcasts {
     _ due: Due, because problem: String, at now: Int64, _ database: Database
   ) throws(SQLiteError) -> Bool {
     let pause = min(longestPause, period << Int64(min(due.failures, 10)))
+    let before =
+      try database.prepare("SELECT problem FROM podcast WHERE id = ?")
+      .first([SQLiteValue(due.id)]) { $0.text(0) } ?? nil
     try database.run(
       "UPDATE podcast SET problem = ?, failures = ?, due = ? WHERE id = ?", .text(problem),
       SQLiteValue(min(due.failures, 100) + 1), SQLiteValue(now + pause), SQLiteValue(due.id))
-    return due.failures == 0
+    return before != problem
   }
 
   /// Takes in what a feed says. Of those that were there before the household has subscribed, the newest alone is new.
