@@ -12,6 +12,8 @@ package actor PlayKeeper {
   private let library: MediaLibrary
   private var watch = PlayWatch()
   private var places = PlaceWatch()
+  /// When the newest state was true that it has seen.
+  private var latestMs = -Double.infinity
   /// Addresses of what the groups play, by the groups' ids.
   private var addresses: [String: (entry: Int, uri: String)] = [:]
 
@@ -53,7 +55,10 @@ package actor PlayKeeper {
     }
   }
 
+  /// Leaves out a state that was asked for before a change that has overtaken it.
   private func take(_ groups: [HouseState.Group], at nowMs: Double) async {
+    guard nowMs >= latestMs else { return }
+    latestMs = nowMs
     for group in groups {
       watch.take(group, at: nowMs)
       if let place = places.take(group, at: nowMs) { await keep(place) }
