@@ -186,7 +186,7 @@ extension HouseControl {
       } else {
         _ = try await library.savePlaylist(name, entries)
       }
-      return LibraryAnswer(done: "\(thing.title) is in \(name)")
+      return LibraryAnswer(done: "\(thing.title(of: entries.first?.title)) is in \(name)")
     default: return try await library.answer(request)
     }
   }
@@ -199,14 +199,18 @@ extension HouseControl {
     _ = try await perform(
       .edit(group: group, .add(entries, at: isAdded ? .end : .now), expected: nil))
     let place = try await state().groups.first { $0.id == group }?.name
-    // It is one episode that is played of a podcast.
-    let title = (thing.kind == .podcast ? entries.first?.title : nil) ?? thing.title
+    let title = thing.title(of: entries.first?.title)
     let said = isAdded ? "\(title) is added" : "plays \(title)"
     return LibraryAnswer(done: (place.map { "\($0): " } ?? "") + said)
   }
 }
 
 extension LibraryThing {
+  /// - Parameter first: the title of its first entry. A podcast is played, and kept, as one episode of it.
+  fileprivate func title(of first: String?) -> String {
+    (kind == .podcast ? first : nil) ?? title
+  }
+
   package var wanted: Wanted {
     switch kind {
     case .album: .library(.album(id))
