@@ -57,6 +57,8 @@ extension StreamJournal {
 extension StreamRecord {
   private static let endFlag: UInt8 = 1
   private static let beginningFlag: UInt8 = 2
+  /// Only together with `beginningFlag`.
+  private static let resumingFlag: UInt8 = 4
 
   init(decoding reader: inout ByteReader) throws(DecodeError) {
     let state = try reader.uint8("state")
@@ -64,7 +66,9 @@ extension StreamRecord {
       throw .outOfRange(field: "state", value: Int64(state))
     }
     let flags = try reader.uint8("flags")
-    guard flags & ~(Self.endFlag | Self.beginningFlag) == 0 else {
+    let assigned = Self.endFlag | Self.beginningFlag | Self.resumingFlag
+    guard flags & ~assigned == 0, flags & Self.resumingFlag == 0 || flags & Self.beginningFlag != 0
+    else {
       throw .outOfRange(field: "flags", value: Int64(flags))
     }
     let counts = try (reader.uint8("anchors"), reader.uint8("cuts"), reader.uint8("segments"))
@@ -88,6 +92,7 @@ extension StreamRecord {
       anchors: [], segments: [])
     if flags & Self.endFlag != 0 { end = try reader.mediaTime("end") }
     if flags & Self.beginningFlag != 0 { beginning = try Beginning(decoding: &reader) }
+    beginning?.resumes = flags & Self.resumingFlag != 0
     for _ in 0..<counts.0 { anchors.append(try Anchor(kept: &reader)) }
     for _ in 0..<counts.1 { cuts.append(try Cut(decoding: &reader)) }
     for _ in 0..<counts.2 { segments.append(try Segment(decoding: &reader)) }
@@ -116,7 +121,8 @@ extension StreamRecord {
     let segments = segments.prefix(Self.segmentLimit)
     writer.uint8(state.rawValue)
     writer.uint8(
-      (end == nil ? 0 : Self.endFlag) | (beginning == nil ? 0 : Self.beginningFlag))
+      (end == nil ? 0 : Self.endFlag) | (beginning == nil ? 0 : Self.beginningFlag)
+        | (beginning?.resumes ?? false ? Self.resumingFlag : 0))
     for count in [anchors.count, cuts.count, segments.count] {
       writer.uint8(UInt8(clamping: count))
     }

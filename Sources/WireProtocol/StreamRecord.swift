@@ -56,9 +56,12 @@ package struct StreamRecord: Hashable, Sendable {
     package var position: MediaDuration
     /// The media time at which it was to begin.
     package var start: MediaTime
+    /// True if `position` counts from where somebody has left the item, if there is such a place.
+    package var resumes: Bool
 
-    package init(entry: UInt64, position: MediaDuration, start: MediaTime) {
+    package init(entry: UInt64, position: MediaDuration, start: MediaTime, resumes: Bool = false) {
       (self.entry, self.position, self.start) = (entry, position, start)
+      self.resumes = resumes
     }
   }
 

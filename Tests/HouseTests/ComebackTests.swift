@@ -60,6 +60,12 @@ import WireProtocol
       house(), after: LeftMusic(streams: ["a": record]),
       at: LocalTime(nanoseconds: -3_000_000_000) + .seconds(200))
     #expect(late.beginning.first?.place == QueuePlace(entry: 4, seconds: seconds))
+    record.beginning?.resumes = true
+    let left = Comeback(
+      house(), after: LeftMusic(streams: ["a": record]),
+      at: LocalTime(nanoseconds: -3_000_000_000) + .seconds(200))
+    let place = isChosen ? QueuePlace(turnOf: 4) : QueuePlace(entry: 4, seconds: seconds)
+    #expect(left.beginning.first?.place == place)
   }
 
   @Test func `what ends the program again and again is not gone on with`() {

@@ -246,6 +246,11 @@ import WireProtocol
     segments[1].findFade(after: &before, seconds: 2)
     #expect(segments[1].opened.fade == other.fade && other.fade != nil)
     #expect(before.opened.fadeOut == one.fadeOut)
+    // The next song may have begun where somebody had left it.
+    segments[1].opened.fade = nil
+    segments[1].opened.position = .seconds(4)
+    segments[1].findFade(after: &before, seconds: 2)
+    #expect(segments[1].opened.fade == other.fade)
     // Where none is set, the next song was chosen.
     segments[1].opened.fade = nil
     segments[1].findFade(after: &before, seconds: 0)

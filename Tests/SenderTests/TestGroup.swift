@@ -27,7 +27,8 @@ struct TestGroup {
     _ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true,
     endsWithPlaylist: Bool = true, startsHeld: Bool = false, holdsAtCuts: Bool = true,
     appliesRates: Bool = false, otherwise fallback: String? = nil,
-    openSource: @escaping Serializer.OpenSource = openTestSource
+    openSource: @escaping Serializer.OpenSource = openTestSource,
+    keptPlace: @escaping Serializer.KeptPlace = { _ in nil }
   ) {
     self.producesAtOnce = producesAtOnce
     let configuration = GroupSession.Configuration(
@@ -44,7 +45,7 @@ struct TestGroup {
       applyEffects: { source, beginning in
         if appliesRates { (source as? TestSource)?.rate = beginning.effects.rate }
         return source
-      }, makeEncoder: makePCMEncoder)
+      }, keptPlace: keptPlace, makeEncoder: makePCMEncoder)
     for number in 1...max(1, rooms) where rooms > 0 {
       handle(.roomAdded(RoomID(number), name: "room \(number)", receiverID: nil))
     }

@@ -179,7 +179,7 @@ import WireProtocol
     let played = Played(seed: seed, seconds: 55, held: 6)
     let group = played.group
     group.at(15) { $0.killSender() }
-    var begun: (entry: Int, position: MediaDuration)?
+    var begun: (entry: Int, position: MediaDuration?)?
     group.at(35) { group in
       guard case .beginsAnew(let entry, let position) = group.restartSender() else { return }
       begun = (entry, position)
@@ -188,7 +188,8 @@ import WireProtocol
     let last = try #require(group.microphone.records[0].items.stretches.last)
     group.run(until: 50)
     let place = try #require(begun)
-    let position = Int(place.position.flicks / MediaDuration(frames: 1, at: 8_000).flicks)
+    let held = try #require(place.position)
+    let position = Int(held.flicks / MediaDuration(frames: 1, at: 8_000).flicks)
     let ahead = Double(played.starts[place.entry] + position) - last.last.position
     // A room says once a second what it holds.
     #expect((-12_000...8).contains(ahead), "\(ahead) frames")

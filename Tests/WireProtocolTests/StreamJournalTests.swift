@@ -25,6 +25,12 @@ import Testing
     #expect(throws: DecodeError.unsupportedVersion(2)) { try StreamJournal(decoding: bytes) }
   }
 
+  @Test func `an item that was being opened may begin where it was left`() throws {
+    var journal = try StreamJournal(decoding: example("journal.paused"))
+    journal.streams[0].record.beginning?.resumes = true
+    #expect(try StreamJournal(decoding: journal.encoded()) == journal)
+  }
+
   @Test func `what is out of order is refused`() throws {
     var journal = try StreamJournal(decoding: example("journal.paused"))
     journal.streams[0].record.anchors.reverse()

@@ -39,19 +39,24 @@ package struct QueuePlace: Hashable, Sendable {
 
   package let entry: Int
   package let seconds: Double
+  /// True if it is where somebody has left the entry, if there is such a place; else at `seconds`.
+  package let resumes: Bool
 
   /// - Parameter seconds: a terminal, or a file on a damaged disk, may name any number.
   package init(entry: Int, seconds: Double) {
-    self.entry = entry
+    (self.entry, resumes) = (entry, false)
     self.seconds = seconds > 0 ? min(seconds, Self.farthest) : 0
   }
 
-  /// The entry `steps` further on, at its beginning; nil beyond the ends of a list that does not repeat.
+  /// The place at which an entry begins whose turn it is.
+  package init(turnOf entry: Int) { (self.entry, seconds, resumes) = (entry, 0, true) }
+
+  /// The place `steps` further on in the list; nil beyond the ends of a list that does not repeat.
   package func moved(by steps: Int, in entries: [Int], repeats: Bool) -> QueuePlace? {
     guard let index = entries.firstIndex(of: entry) else { return nil }
     let moved = index + steps
     let count = entries.count
-    if repeats { return QueuePlace(entry: entries[((moved % count) + count) % count], seconds: 0) }
-    return entries.indices.contains(moved) ? QueuePlace(entry: entries[moved], seconds: 0) : nil
+    if repeats { return QueuePlace(turnOf: entries[((moved % count) + count) % count]) }
+    return entries.indices.contains(moved) ? QueuePlace(turnOf: entries[moved]) : nil
   }
 }

@@ -39,7 +39,8 @@ package struct Comeback {
         continue
       case .over: continue
       case .beginsAnew(let entry, let position):
-        group.place = QueuePlace(entry: entry, seconds: position.seconds)
+        group.place =
+          position.map { .init(entry: entry, seconds: $0.seconds) } ?? .init(turnOf: entry)
       case .unknown, nil: break
       }
       if group.isPlaying { beginning.append(group) }

@@ -123,6 +123,8 @@ package enum ProductionOrder: Hashable, Sendable {
     package var isRecoding = false
     /// The end of another item that comes first, and fades out over this one. Only if it does not continue.
     package var fading: Fading?
+    /// True if `position` counts from where somebody has left it, if there is such a place.
+    package var resumes = false
   }
 
   /// The end of an item, which is taken from its source again to fade out.

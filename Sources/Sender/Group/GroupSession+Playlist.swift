@@ -97,7 +97,7 @@ extension GroupSession {
   /// The current item was removed: the next one takes its place at once.
   private mutating func goOn(after item: PlayItem, at now: LocalTime) {
     if !isHalted, let next = playlist.neighbour(after: item) {
-      goTo(next, at: .zero, now: now)
+      goTo(next, at: .zero, resumes: true, now: now)
     } else {
       halt(after: item, at: now)
     }
@@ -112,8 +112,10 @@ extension GroupSession {
     let isLate = time > link.start
     let next = playlist.successor(of: predecessor)
     makeAnew(
-      next.map { .init(item: $0, start: time, isChosen: isLate, fading: fading) }, from: time,
-      after: predecessor, isRamped: isLate, holding: fading, at: now)
+      next.map {
+        .init(
+          item: $0, start: time, isChosen: isLate, fading: fading, resumes: resumes($0, at: time))
+      }, from: time, after: predecessor, isRamped: isLate, holding: fading, at: now)
   }
 
   /// Items were added behind the end: the stream, marked as ended, continues there.
@@ -129,8 +131,10 @@ extension GroupSession {
       let (time, fading) = replacement(
         after: last, at: end, notBefore: timeline.cutTime(by: commitTime(at: now)))
       makeAnew(
-        .init(item: next, start: time, isChosen: false, fading: fading), from: time,
-        after: production.predecessor, isRamped: time > end, at: now)
+        .init(
+          item: next, start: time, isChosen: false, fading: fading,
+          resumes: resumes(next, at: time)),
+        from: time, after: production.predecessor, isRamped: time > end, at: now)
     case .notBegun, .beginning, .item, .itemEnded: break
     }
   }

@@ -24,7 +24,8 @@ extension GroupSession {
           item: next.item, position: next.position, mediaTime: next.start,
           generation: timeline.generation, effects: effects,
           neighbours: effects.loudness == nil ? [] : playlist.neighbours(of: next.item),
-          continues: continues, codecs: codecs, isRecoding: isRecoding, fading: next.fading)))
+          continues: continues, codecs: codecs, isRecoding: isRecoding, fading: next.fading,
+          resumes: next.resumes)))
   }
 
   mutating func produceMore(at now: LocalTime) {
@@ -35,7 +36,8 @@ extension GroupSession {
     case .notBegun:
       if isHalted { break }
       if let item = playlist.first {
-        begin(.init(item: item, start: .zero, isChosen: false), continues: false)
+        begin(
+          .init(item: item, start: .zero, isChosen: false, resumes: true), continues: false)
       } else if configuration.endsWithPlaylist {
         finishProduction(at: .zero)
       }
@@ -48,7 +50,9 @@ extension GroupSession {
       order(.more(production.nextPortion(), generation: timeline.generation))
     case .itemEnded(let time):
       if let next = itemToProduce {
-        begin(.init(item: next, start: time, isChosen: false), continues: true)
+        begin(
+          .init(item: next, start: time, isChosen: false, resumes: resumes(next, at: time)),
+          continues: true)
       } else {
         finishProductionIfDue(endingAt: time, at: now)
       }
@@ -65,6 +69,14 @@ extension GroupSession {
     guard production.fruitless <= playlist.count else { return nil }
     if let tried = production.lastTried { return playlist.successor(of: tried) }
     return playlist.successor(of: production.predecessor, passing: production.passed)
+  }
+
+  /// True if an item whose turn it is at `time` begins where somebody has left it. One that is still heard, or waits in the
+  /// rooms, begins anew: its place is that of the listening under way.
+  func resumes(_ item: PlayItem, at time: MediaTime) -> Bool {
+    !timeline.segments.contains {
+      $0.start < time && $0.opened.item.location == item.location
+    }
   }
 
   private mutating func finishProductionIfDue(endingAt end: MediaTime, at now: LocalTime) {

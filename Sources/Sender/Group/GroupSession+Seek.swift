@@ -17,15 +17,19 @@ extension GroupSession {
     var position: MediaDuration
     /// Nil while it is not known.
     var opened: OpenedItem?
+    /// True if `position` counts from where somebody has left it, which is not known yet.
+    var resumes = false
   }
 
   func aim(at now: LocalTime) -> Aim? {
-    if let target = restart.target { return aim(at: target.item, target.position) }
+    if let target = restart.target {
+      return aim(at: target.item, target.position, resumes: target.resumes)
+    }
     // The first source may open slowly: it is what people mean, though nothing sounds.
     if case .beginning(let beginning) = production.stage,
       beginning.isChosen || timeline.segments.isEmpty
     {
-      return aim(at: beginning.item, beginning.position)
+      return aim(at: beginning.item, beginning.position, resumes: beginning.resumes)
     }
     guard !isStopped(at: now) else { return nil }
     let playhead = mediaTime(at: now)
@@ -38,15 +42,17 @@ extension GroupSession {
     }
   }
 
-  private func aim(at item: PlayItem, _ position: MediaDuration) -> Aim {
+  private func aim(at item: PlayItem, _ position: MediaDuration, resumes: Bool) -> Aim {
     let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened
-    return Aim(item: item, position: position, opened: opened)
+    return Aim(item: item, position: position, opened: opened, resumes: resumes)
   }
 
   /// The item that is being opened if none was opened before.
   private var firstAim: Aim? {
     guard case .beginning(let beginning) = production.stage else { return nil }
-    return Aim(item: beginning.item, position: beginning.position, opened: nil)
+    return Aim(
+      item: beginning.item, position: beginning.position, opened: nil,
+      resumes: beginning.resumes)
   }
 
   // MARK: - What people ask for
@@ -54,6 +60,7 @@ extension GroupSession {
   mutating func seek(by span: MediaDuration, at now: LocalTime) throws(CommandRefusal) {
     guard let aim = aim(at: now) else { throw .nothingPlays }
     let step = min(max(span, .zero - Self.farthest), Self.farthest)
+    if aim.resumes { return goTo(aim.item, at: aim.position + step, resumes: true, now: now) }
     try seek(to: aim.position + step, at: now)
   }
 
@@ -72,7 +79,7 @@ extension GroupSession {
   mutating func skipForward(at now: LocalTime) {
     guard let aim = aim(at: now) else { return }
     if let next = playlist.neighbour(after: aim.item) {
-      goTo(next, at: .zero, now: now)
+      goTo(next, at: .zero, resumes: next.id != aim.item.id, now: now)
     } else if configuration.endsWithPlaylist {
       stop(at: now)
     } else {
@@ -82,18 +89,22 @@ extension GroupSession {
 
   mutating func skipBack(at now: LocalTime) {
     guard let aim = aim(at: now) else {
-      if let last = playlist.items.last { goTo(last, at: .zero, now: now) }
+      if let last = playlist.items.last { goTo(last, at: .zero, resumes: true, now: now) }
       return
     }
     let isAtBeginning = aim.position < Self.restartThreshold
     let target = isAtBeginning ? playlist.neighbour(before: aim.item) ?? aim.item : aim.item
-    goTo(target, at: .zero, now: now)
+    goTo(target, at: .zero, resumes: target.id != aim.item.id, now: now)
   }
 
-  mutating func jump(to id: Int, at position: MediaDuration, now: LocalTime) throws(CommandRefusal)
-  {
+  /// The current item begins anew without a position, and another one begins where somebody has left it.
+  mutating func jump(
+    to id: Int, at position: MediaDuration?, now: LocalTime
+  ) throws(CommandRefusal) {
     guard let item = playlist.item(id) else { throw .noSuchItem(id) }
-    goTo(item, at: position, now: now)
+    let aim = aim(at: now)
+    let resumes = position == nil && (aim.map { $0.item.id != id || $0.resumes } ?? true)
+    goTo(item, at: position ?? .zero, resumes: resumes, now: now)
   }
 
   /// The current item continues at the cut with other effects; later items are opened with them.
@@ -119,14 +130,17 @@ extension GroupSession {
       for: .init(
         item: aim.item, position: aim.position, isThere: isThere,
         isChange: restart.target?.isChange ?? true,
-        looksAhead: aim.opened.map { effects.looksAhead(in: $0.metadata) } ?? false))
+        looksAhead: aim.opened.map { effects.looksAhead(in: $0.metadata) } ?? false,
+        resumes: aim.resumes))
     restartIfDue(at: now)
   }
 
-  mutating func goTo(_ item: PlayItem, at position: MediaDuration, now: LocalTime) {
+  mutating func goTo(
+    _ item: PlayItem, at position: MediaDuration, resumes: Bool = false, now: LocalTime
+  ) {
     restart.isHalted = false
     let place = min(max(.zero, position), Self.farthest)
-    restart.ask(for: .init(item: item, position: place))
+    restart.ask(for: .init(item: item, position: place, resumes: resumes))
     restartIfDue(at: now)
   }
 
@@ -153,11 +167,13 @@ extension GroupSession {
     guard let target = restart.target else { return }
     let time = place(of: target, at: now)
     var next = Production.Beginning(
-      item: target.item, position: target.position, start: time, isChosen: true)
+      item: target.item, position: target.position, start: time, isChosen: true,
+      resumes: target.resumes)
     if target.isThere, let segment = timeline.segment(at: time), time >= segment.start {
       next.item = segment.opened.item
       next.position = segment.opened.position(after: time - segment.start)
       next.fading = fading(into: segment, at: time)
+      next.resumes = false
     }
     let room = timeline.timeOfRoom(for: 2, at: GroupTime(ofSender: now))
     let isAtCut = production.cut == time

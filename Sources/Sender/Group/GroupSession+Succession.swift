@@ -34,7 +34,8 @@ extension GroupSession {
   private var beginning: StreamRecord.Beginning? {
     guard case .beginning(let next) = production.stage else { return nil }
     return .init(
-      entry: UInt64(clamping: next.item.id), position: next.position, start: next.start)
+      entry: UInt64(clamping: next.item.id), position: next.position, start: next.start,
+      resumes: next.resumes)
   }
 
   /// The media times up to which all connected rooms hold audio, and up to which one of them does; nil if none does.

@@ -69,6 +69,8 @@ package struct GroupStatus: Hashable, Sendable {
   /// Length of the produced audio beyond the playhead.
   package var produced: MediaDuration
   package var rooms: [Room]
+  /// True if `chosen` begins where somebody has left it, and `target` is not that place.
+  package var resumes = false
 }
 
 /// An item that is to play later.
@@ -108,7 +110,8 @@ extension GroupSession {
         ? local : nil,
       rate: item?.rate ?? effects.rate, outputLatency: commitHorizon,
       liveLatency: live.item?.latency, latencyDecider: live.item?.decider,
-      produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed))
+      produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed),
+      resumes: aim(at: now)?.resumes ?? false)
   }
 
   /// Returns when `position` of the current item sounds, or recently sounded, according to what is decided now; a

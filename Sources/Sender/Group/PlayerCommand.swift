@@ -36,8 +36,9 @@ package enum PlayerCommand: Hashable, Sendable {
   /// The highest volume that this group asks of any of its rooms from now on, 0...1000. Rooms that are louder are turned
   /// down, and those that join. They do not know of it, so others may pass it.
   case volumeCap(UInt16)
-  /// Jumps to a position in the item with this identity.
-  case jump(to: Int, at: MediaDuration = .zero)
+  /// Jumps to a position in the item with this identity. Nil is where somebody has left it, else its beginning; of the
+  /// current item it is always the beginning.
+  case jump(to: Int, at: MediaDuration? = nil)
   /// Takes the item begun last from its source again, from this position on, because its audio has changed. Enqueued
   /// audio before that position plays on. The outcome says where the new audio begins.
   case renew(from: MediaDuration)

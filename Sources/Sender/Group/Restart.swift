@@ -21,6 +21,8 @@ struct Restart {
     var isChange = false
     /// The new sound depends on seconds of what follows.
     var looksAhead = false
+    /// `position` counts from where somebody has left the item, if there is such a place.
+    var resumes = false
   }
 
   enum Step {

@@ -6,8 +6,8 @@ package enum StreamFate {
   /// The rooms play on, and this process fills on behind what they hold.
   case goesOn(StreamSuccession)
   /// The rooms have nothing left, or the item cannot be read from its middle: another stream begins at this place of the
-  /// list.
-  case beginsAnew(entry: Int, MediaDuration)
+  /// list. Nil is where somebody has left the entry, else its beginning.
+  case beginsAnew(entry: Int, MediaDuration?)
   /// Everything has sounded.
   case over
   /// The list does not have the items of the stream any more.
@@ -144,7 +144,9 @@ private struct SuccessionPlace {
       guard let item = playlist.item(Int(clamping: beginning.entry)) else { return nil }
       let start = max(beginning.start, earliest)
       return (
-        .init(item: item, position: beginning.position, start: start, isChosen: true), last, false
+        .init(
+          item: item, position: beginning.position, start: start, isChosen: true,
+          resumes: beginning.resumes), last, false
       )
     }
     guard let index = timeline.segments.lastIndex(where: { $0.start <= seam }) else { return nil }
@@ -172,12 +174,13 @@ private struct SuccessionPlace {
 
   /// The entry and the position at which the rooms have run dry, or are now. What they lack before the place that was
   /// chosen last was left.
-  var outage: (Int, MediaDuration)? {
+  var outage: (Int, MediaDuration?)? {
     let dry = isDry ? min(record.heldByOne, playhead) : playhead
     let chosen = record.cuts.last { $0.isRamped }?.from
     let time = max(dry, chosen ?? dry)
     if let beginning = record.beginning, time >= beginning.start {
-      return (Int(clamping: beginning.entry), beginning.position)
+      let position = beginning.resumes ? nil : beginning.position
+      return (Int(clamping: beginning.entry), position)
     }
     guard let segment = timeline.segment(at: time) else { return nil }
     return (

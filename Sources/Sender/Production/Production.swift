@@ -25,6 +25,8 @@ struct Production {
     let isChosen: Bool
     /// The end of the item before, which fades out anew.
     var fading: ProductionOrder.Fading?
+    /// True if `position` counts from where somebody has left it, which the producer knows.
+    var resumes = false
   }
 
   var stage = Stage.notBegun

@@ -10,6 +10,8 @@ package final class Serializer {
   /// Returns a source with the effects applied to its sound.
   package typealias ApplyEffects =
     (any MediaSource, ProductionOrder.Beginning) -> any MediaSource
+  /// Returns the place at which somebody has left an item; nil if it begins at its beginning.
+  package typealias KeptPlace = (PlayItem) -> MediaDuration?
   package typealias MakeEncoder = (SourceShape) throws(CodecError) -> any AudioEncoder
 
   /// Takes the end of the item before, which is needed before the next item is open. Returns false if it does not
@@ -29,6 +31,7 @@ package final class Serializer {
   private let changesAll: Bool
   private let applyEffects: ApplyEffects
   private let makeEncoder: MakeEncoder
+  private let keptPlace: KeptPlace
   private(set) var generation: UInt32 = 0
   var source: (any MediaSource)?
   /// The packets of `source`, if they are passed on.
@@ -61,12 +64,14 @@ package final class Serializer {
   package init(
     passesPackets: Bool = false, openSource: @escaping OpenSource, changesAll: Bool = false,
     applyEffects: @escaping ApplyEffects = { source, _ in source },
+    keptPlace: @escaping KeptPlace = { _ in nil },
     makeEncoder: @escaping MakeEncoder
   ) {
     self.passesPackets = passesPackets
     self.openSource = openSource
     self.changesAll = changesAll
     self.applyEffects = applyEffects
+    self.keptPlace = keptPlace
     self.makeEncoder = makeEncoder
   }
 
@@ -112,8 +117,17 @@ package final class Serializer {
     var start = beginning.mediaTime
     held = end
     if let fading = beginning.fading { held = reopen(fading, at: &start) }
+    var beginning = beginning
+    if beginning.resumes, let place = keptPlace(beginning.item) {
+      beginning.position = place + beginning.position
+    }
     do {
-      let opened = try open(beginning)
+      var opened = try open(beginning)
+      if beginning.resumes, let end = opened.duration, beginning.position >= end {
+        // It is shorter than it was when somebody left it.
+        beginning.position = .zero
+        opened = try open(beginning)
+      }
       // An item that is not seekable begins at its beginning: a caller that asks for another place does not know
       // that yet.
       let position = opened.isSeekable ? beginning.position : .zero
