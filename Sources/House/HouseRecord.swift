@@ -81,8 +81,7 @@ package struct HouseRecord: Hashable, Sendable {
     var edits = self
     edits.rooms = []
     for index in edits.groups.indices {
-      let place = edits.groups[index].place
-      edits.groups[index].place = place.map { QueuePlace(entry: $0.entry, seconds: 0) }
+      edits.groups[index].place = edits.groups[index].place.map { .init(turnOf: $0.entry) }
     }
     return edits
   }

@@ -118,8 +118,9 @@ final class SimulatedPlayer: GroupPlayer {
 
   private func produce(_ begin: ProductionOrder.Beginning) {
     guard !world.unreachable.contains(begin.item.location) else { return }
+    let left = begin.resumes ? world.left[begin.item.location] : nil
     let opened = OpenedItem(
-      item: begin.item, duration: .seconds(60), position: begin.position, isSeekable: true,
+      item: begin.item, duration: .seconds(60), position: left ?? begin.position, isSeekable: true,
       metadata: ItemMetadata())
     world.later { [weak self] in
       self?.handle(

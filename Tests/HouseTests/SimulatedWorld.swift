@@ -86,6 +86,8 @@ final class SimulatedWorld: HousePlayers {
   private let zone: any CivilTime
   /// Locations that cannot be opened, and never say why.
   var unreachable: Set<String> = []
+  /// Where somebody has left items, by their locations.
+  var left: [String: MediaDuration] = [:]
 
   init(
     rooms: Int, holding held: MediaDuration, inputs: [HouseState.Input] = [],

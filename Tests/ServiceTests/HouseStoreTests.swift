@@ -299,6 +299,16 @@ import Testing
     #expect(try HouseStore(path: path).record == record)
   }
 
+  @Test func `an entry that begins wherever it was left is kept as that`() throws {
+    var record = Self.record
+    record.groups[0].place = QueuePlace(turnOf: 1)
+    record.groups[0].undo = QueueUndo(
+      "replaced", 2, QueueRecord([0, 1].map(Self.entry)), unshuffled: nil,
+      .init(QueuePlace(turnOf: 0), wasPlaying: false))
+    try HouseStore(path: path).save(record)
+    #expect(try HouseStore(path: path).record == record)
+  }
+
   @Test func `the removal of one of many entries writes few rows for its undo`() throws {
     var record = Self.record
     record.groups[0].queue = Self.ranked((0..<600).map { ($0, Self.details($0)) })

@@ -21,7 +21,7 @@ extension HouseGroup {
     case .undo: return Edited(said: try bringBack())
     case .play(let id):
       try player.check(id)
-      try play(QueuePlace(entry: id, seconds: 0))
+      try play(QueuePlace(turnOf: id))
       return Edited(said: player.chosen)
     case .shuffle:
       try shuffleList()
@@ -55,7 +55,8 @@ extension HouseGroup {
   /// Plays the first of what was added.
   private func begin(_ added: [Int], _ entries: [Entry]) throws(Refusal) {
     guard let first = added.first else { return }
-    try play(QueuePlace(entry: first, seconds: entries.first?.startS ?? 0))
+    guard let start = entries.first?.startS else { return try play(QueuePlace(turnOf: first)) }
+    try play(QueuePlace(entry: first, seconds: start))
   }
 
   private func clear() -> String {
@@ -158,7 +159,7 @@ extension HouseGroup {
     let items = items
     if let resting = restingPlace?.entry, gone.contains(resting) {
       restingPlace = items.drop { $0.id != resting }.first { !gone.contains($0.id) }
-        .map { QueuePlace(entry: $0.id, seconds: 0) }
+        .map { QueuePlace(turnOf: $0.id) }
     }
     send(.edit(.remove(ids)))
     return Player.count(gone.count, "item") + " removed"

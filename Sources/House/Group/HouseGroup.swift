@@ -115,7 +115,7 @@ package final class HouseGroup {
       return QueuePlace(entry: item.item.id, seconds: status.position.seconds.rounded(to: 3))
     }
     guard let chosen = status.chosen, chosen.id != restingPlace?.entry else { return restingPlace }
-    return QueuePlace(entry: chosen.id, seconds: 0)
+    return status.resumes ? .init(turnOf: chosen.id) : .init(entry: chosen.id, seconds: 0)
   }
 
   /// Where it is to go on after a restart: where somebody has sent it, though that does not sound yet.
@@ -123,6 +123,7 @@ package final class HouseGroup {
     guard !isResting(status), let chosen = status.chosen, let target = status.target else {
       return place(status)
     }
+    if status.resumes { return QueuePlace(turnOf: chosen.id) }
     return QueuePlace(entry: chosen.id, seconds: target.seconds.rounded(to: 3))
   }
 
@@ -153,7 +154,7 @@ package final class HouseGroup {
   }
 
   private func stop() -> String {
-    restingPlace = place(player.status).map { QueuePlace(entry: $0.entry, seconds: 0) }
+    restingPlace = place(player.status).map { QueuePlace(turnOf: $0.entry) }
     send(.halt)
     return "stopped"
   }
@@ -161,7 +162,7 @@ package final class HouseGroup {
   package func seek(_ seconds: Double, isRelative: Bool) throws(Refusal) -> String {
     guard seconds.isFinite else { throw .invalid("a position is a number of seconds") }
     if isResting {
-      guard let place = restingPlace ?? items.first.map({ .init(entry: $0.id, seconds: 0) }) else {
+      guard let place = restingPlace ?? items.first.map({ .init(turnOf: $0.id) }) else {
         throw .unavailable("nothing plays; choose something first")
       }
       let length = player.details[place.entry]?.durationS
@@ -184,10 +185,11 @@ package final class HouseGroup {
       throw .unavailable("there is nothing in the queue; add something first")
     }
     let found = place.flatMap { place in items.contains { $0.id == place.entry } ? place : nil }
-    let start = found ?? QueuePlace(entry: first.id, seconds: 0)
+    let start = found ?? QueuePlace(turnOf: first.id)
     restingPlace = start
     takeBackUnseen()
-    try player.carryOut(.jump(to: start.entry, at: MediaDuration(seconds: start.seconds)))
+    let position = start.resumes ? nil : MediaDuration(seconds: start.seconds)
+    try player.carryOut(.jump(to: start.entry, at: position))
     if player.status.state == .paused { send(.resume) }
   }
 
@@ -202,7 +204,7 @@ package final class HouseGroup {
   private func moveRest(by steps: Int) -> String? {
     let ids = items.map(\.id)
     let repeats = player.playlist.repetition == .all
-    let place = restingPlace ?? ids.first.map { QueuePlace(entry: $0, seconds: 0) }
+    let place = restingPlace ?? ids.first.map { QueuePlace(turnOf: $0) }
     restingPlace = place?.moved(by: steps, in: ids, repeats: repeats) ?? restingPlace
     return restingPlace.flatMap { player.playlist.item($0.entry) }.map(player.name(of:))
   }

@@ -47,7 +47,7 @@ extension HouseStore {
       WHERE group_id = ?
       """)
     return try statement.all([group]) { row in
-      let place = row.int(3).map { QueuePlace(entry: $0, seconds: row.double(4) ?? 0) }
+      let place = row.int(3).map { QueuePlace(entry: $0, position: row.double(4) ?? 0) }
       return QueueUndo(
         sentence: row.text(0) ?? "", QueueRecord(entries),
         unshuffled: row.blob(1).map(Self.ids),
@@ -105,7 +105,7 @@ extension HouseStore {
     try database.run(
       "INSERT INTO undo VALUES (?, ?, ?, ?, ?, ?, ?)", group, .text(undo.sentence),
       undo.unshuffled.map { .blob(Self.bytes($0)) } ?? .null, .init(undo.place != nil),
-      .init(place?.entry), .init(place?.seconds), .init(undo.place?.wasPlaying ?? false))
+      .init(place?.entry), .init(place?.position), .init(undo.place?.wasPlaying ?? false))
     let (old, added) = Self.difference(of: undo.queue.entries, from: queue)
     let insert = try database.prepare(
       "INSERT INTO undo_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
@@ -137,4 +137,13 @@ extension HouseStore {
   private static func bytes(_ ids: [Int]) -> [UInt8] {
     ids.flatMap { id in (0..<8).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) } }
   }
+}
+
+/// A file has a negative position where an entry begins wherever somebody has left it.
+extension QueuePlace {
+  init(entry: Int, position: Double) {
+    self = position < 0 ? .init(turnOf: entry) : .init(entry: entry, seconds: position)
+  }
+
+  var position: Double { resumes ? -1 : seconds }
 }

@@ -233,7 +233,7 @@ package final class HouseStore {
       var group = HouseRecord.Group(id: row.text(0) ?? "", name: row.text(1))
       group.lastRoom = row.text(2)
       (group.nextEntry, group.revision) = (row.int(3) ?? 0, UInt64(max(0, row.int(4) ?? 0)))
-      group.place = row.int(5).map { QueuePlace(entry: $0, seconds: row.double(6) ?? 0) }
+      group.place = row.int(5).map { QueuePlace(entry: $0, position: row.double(6) ?? 0) }
       (group.isPlaying, group.repetition) = (
         row.bool(7), row.text(8).flatMap(Playlist.Repetition.init) ?? .off
       )
@@ -349,7 +349,7 @@ package final class HouseStore {
       """,
       .text(group.id), .init(place), .init(group.name), .init(group.nextEntry),
       .integer(Int64(clamping: group.revision)), .init(group.place?.entry),
-      .real(group.place?.seconds ?? 0), .init(group.isPlaying), .text(group.repetition.rawValue),
+      .real(group.place?.position ?? 0), .init(group.isPlaying), .text(group.repetition.rawValue),
       .init(group.effects.rate), .init(group.effects.pitch), .init(group.effects.loudness),
       .init(Self.text(group.effects.filters)), .init(group.lastRoom),
       .init(group.effects.crossfade))
