@@ -15,9 +15,11 @@ package struct PlaybackSources {
   ///   - inputs: live sources with names.
   ///   - chain: filters from this program's own command line, added to the effects.
   ///   - measured: the loudness of items whose tags do not give it.
+  ///   - places: where items begin whose turn it is.
   package init(
     _ choice: EncoderChoice, raw: RawFormat? = nil, latency: LiveLatency? = nil,
-    inputs: LiveInputs? = nil, chain: OwnChain? = nil, measured: MeasuredLoudness? = nil
+    inputs: LiveInputs? = nil, chain: OwnChain? = nil, measured: MeasuredLoudness? = nil,
+    places: KeptPlaces = KeptPlaces()
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
     reads = ReadControl(interruption)
@@ -27,7 +29,8 @@ package struct PlaybackSources {
         measured: measured, interruption: interruption, report: report)
       return Serializer(
         passesPackets: choice.passesPackets, openSource: opener.open,
-        changesAll: chain != nil, applyEffects: opener.filtered, makeEncoder: choice.makeEncoder)
+        changesAll: chain != nil, applyEffects: opener.filtered, keptPlace: places.place,
+        makeEncoder: choice.makeEncoder)
     }
   }
 

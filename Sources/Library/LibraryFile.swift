@@ -122,7 +122,10 @@ final class LibraryFile: Sendable {
     let damaged: @Sendable (SQLiteError) -> Void = { [weak self] error in
       self?.turnedOut(error, number: number)
     }
-    let reader = try LibraryReader(path: path, damaged: damaged)
+    let reader = try LibraryReader(
+      path: path,
+      folders: { [weak self] in self?.settings.withLock { $0.folders } ?? LibraryFolders([]) },
+      places: settings.withLock { $0.places }, damaged: damaged)
     // A scanner that finds damage at once must find the others there.
     try state.withLock { state in
       let scanner = try scanner(number: number)

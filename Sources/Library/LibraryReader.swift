@@ -1,4 +1,5 @@
 import Dispatch
+import Driver
 import House
 import SQLiteStore
 import Service
@@ -14,14 +15,22 @@ final class LibraryReader: Sendable {
   private let database: Mutex<Database?>
   private let waiting = Atomic<Int>(0)
   private let damaged: @Sendable (SQLiteError) -> Void
+  private let folders: @Sendable () -> LibraryFolders
+  private let places: KeptPlaces
 
-  /// - Parameter damaged: called on the reader's thread where the file turns out to be.
+  /// - Parameters:
+  ///   - folders: those of the library by now.
+  ///   - places: where the places go at which items were left.
+  ///   - damaged: called on the reader's thread where the file turns out to be.
   init(
-    path: String, damaged: @escaping @Sendable (SQLiteError) -> Void
+    path: String, folders: @escaping @Sendable () -> LibraryFolders = { LibraryFolders([]) },
+    places: KeptPlaces = KeptPlaces(), damaged: @escaping @Sendable (SQLiteError) -> Void
   ) throws(SQLiteError) {
     // Edits of users are made here: those are kept over a power cut, while a scan can be repeated.
-    database = try Mutex(Database(path: path, survivesPowerCuts: true))
-    self.damaged = damaged
+    let database = try Database(path: path, survivesPowerCuts: true)
+    places.replace(with: try Places.ofTurns(folders(), database))
+    self.database = Mutex(database)
+    (self.folders, self.places, self.damaged) = (folders, places, damaged)
   }
 
   /// Waits for the question that is being answered; those that wait are told to ask again.
@@ -38,12 +47,27 @@ final class LibraryReader: Sendable {
     }
     let result: Result<Value, Refusal> = await withCheckedContinuation { continuation in
       queue.async { [self] in
-        let result = database.withLock { database in self.result { try body(database.open) } }
+        let result = database.withLock { database in
+          self.result { try self.answer(body, database.open) }
+        }
         waiting.subtract(1, ordering: .relaxed)
         continuation.resume(returning: result)
       }
     }
     return try result.get()
+  }
+
+  /// Those who play know what an edit has done to places before it is answered.
+  private func answer<Value>(
+    _ body: (Database) throws -> Value, _ database: Database
+  ) throws -> Value {
+    let before = database.totalChanges
+    defer {
+      if database.totalChanges != before, let now = try? Places.ofTurns(folders(), database) {
+        places.replace(with: now)
+      }
+    }
+    return try body(database)
   }
 
   static let renewing = Refusal.notYet(

@@ -23,6 +23,8 @@ final class LibraryScanner: Sendable {
     var period: Int64 = 15 * 60_000
     /// Where measured loudness goes, for those who play.
     var loudness = MeasuredLoudness()
+    /// Where the places go at which items were left, for those who play.
+    var places = KeptPlaces()
   }
 
   private let settings: Settings

@@ -23,6 +23,8 @@ package final class MediaLibrary: LibraryControl {
     package var quietTime: Int64 = 5_000
     /// Where measured loudness goes, for those who play.
     package var loudness = MeasuredLoudness()
+    /// Where the places go at which items were left, for those who play.
+    package var places = KeptPlaces()
 
     package init(folders: [String], database: String, pictures: String, worker: [String]) {
       self.init(
@@ -90,7 +92,7 @@ package final class MediaLibrary: LibraryControl {
         .init(
           folders: shared.state.withLock { $0.folders }, database: settings.database,
           worker: settings.worker,
-          quietTime: settings.quietTime, loudness: settings.loudness),
+          quietTime: settings.quietTime, loudness: settings.loudness, places: settings.places),
         changed: { figures in
           shared.state.withLock { $0.away = Set(figures.awayFolders) }
           changed(figures)

@@ -21,6 +21,38 @@ enum Places {
       .first([.text(key.kind.rawValue), .text(key.key)]) { $0.double(0) } ?? nil
   }
 
+  /// The places at which items begin where a queue comes to them, by their locations: those of episodes, and of long tracks
+  /// that are whole albums. Nobody expects an album to begin in the middle of one of its tracks.
+  static func ofTurns(
+    _ folders: LibraryFolders, _ database: Database
+  ) throws(SQLiteError) -> [String: Double] {
+    let episodes = try database.prepare(
+      """
+      SELECT e.uri, p.seconds
+      FROM place p JOIN episode e ON e.id = CAST(substr(p.key, 2) AS INTEGER)
+      WHERE p.kind = 'episode' ORDER BY e.id
+      """
+    ).all { ($0.text(0) ?? "", $0.double(1) ?? 0) }
+    let tracks = try database.prepare("SELECT key, seconds FROM place WHERE kind = 'track'")
+      .all { ($0.text(0) ?? "", $0.double(1) ?? 0) }
+    let whole = try database.prepare(
+      """
+      SELECT 1 FROM track t JOIN folder f ON f.id = t.folder JOIN album a ON a.id = t.album_id
+      WHERE f.path = ? AND t.name = ? AND t.duration >= ? AND a.tracks = 1
+      """)
+    // The later one of two episodes at one address counts.
+    var places = Dictionary(episodes, uniquingKeysWith: { $1 })
+    for (path, seconds) in tracks {
+      guard let location = folders.location(of: path), let folder = LibraryPath.parent(path)
+      else { continue }
+      let values: [SQLiteValue] = [
+        .text(folder), .text(LibraryPath.name(path)), .real(shortest),
+      ]
+      if try whole.first(values, { _ in true }) != nil { places[location] = seconds }
+    }
+    return places
+  }
+
   /// Keeps a place of a track, by its id, or of an episode, by its address. Anything else has none.
   ///
   /// - Returns: true if it changes which episodes are new or played.

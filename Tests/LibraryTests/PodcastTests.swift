@@ -1,3 +1,5 @@
+import Clock
+import Driver
 import ExpatFeeds
 import House
 import SQLiteStore
@@ -100,14 +102,48 @@ import Testing
           seconds: 99, isOver: false), track: nil, uri: "http://radio/", at: 1, bed.database))
   }
 
+  @Test func `those who play know each place at once, also after a restart`() async throws {
+    try subscribe(1...3)
+    func uri(_ number: Int) -> String { "http://a.example/\(number).mp3" }
+    var item = HouseState.Item(
+      entryId: 1, title: "x", isSeekable: true, isLive: false, hasVideo: false)
+    item.durationS = 1_800
+    let known = item
+    let places = KeptPlaces()
+    func place(_ number: Int, _ places: KeptPlaces) -> Double? {
+      places.place(of: PlayItem(id: 7, location: uri(number)))?.seconds
+    }
+    let reader = try LibraryReader(path: bed.database.path, places: places, damaged: { _ in })
+    func keep(_ seconds: Double, of number: Int, in group: String) async throws {
+      let place = PlaceWatch.Place(groupId: group, item: known, seconds: seconds, isOver: false)
+      let address = uri(number)
+      _ = try await reader.answer {
+        try Places.keep(place, track: nil, uri: address, at: 1, $0)
+      }
+    }
+    try await keep(700, of: 2, in: "kitchen")
+    #expect(place(2, places) == 700 && place(1, places) == nil)
+    // Another group goes on with it.
+    try await keep(900.5, of: 2, in: "bath")
+    #expect(place(2, places) == 900.5)
+    let restarted = KeptPlaces()
+    _ = try LibraryReader(path: bed.database.path, places: restarted, damaged: { _ in })
+    #expect(place(2, restarted) == 900.5)
+    let id = try #require(try Podcasts.episode(at: uri(2), bed.database))
+    try await reader.answer { try Podcasts.mark(id, isPlayed: true, $0) }
+    #expect(place(2, places) == nil)
+  }
+
   @Test func `a long track goes on where it was left, also from another folder`() throws {
-    for (name, length) in [("long", 1_201.0), ("short", 1_199)] {
-      try bed.write(TaggedFile(name), to: "a/\(name).flac")
+    for (name, length) in [("a/long", 1_201.0), ("a/short", 1_199), ("book/whole", 1_201)] {
+      let file = "\(name).flac"
+      let name = String(name.drop { $0 != "/" }.dropFirst())
+      try bed.write(TaggedFile(name), to: file)
       try bed.scan()
       try bed.database.run(
         "UPDATE track SET duration = ? WHERE title = ?", .real(length), .text(name))
     }
-    for name in ["long", "short"] {
+    for name in ["long", "short", "whole"] {
       var item = HouseState.Item(
         entryId: 1, title: name, isSeekable: true, isLive: false, hasVideo: false)
       item.durationS = 1_201
@@ -120,9 +156,15 @@ import Testing
       return try QueueEntries.of(.track(id), bed.folders, bed.database).first?.startS
     }
     #expect(try start("long") == 601 && start("short") == nil)
+    // An album that a queue comes to begins in the middle of a track only if that is all of it.
+    #expect(
+      try Places.ofTurns(bed.folders, bed.database) == [bed.path("book/whole.flac"): 601])
+    #expect(try Places.ofTurns(LibraryFolders([]), bed.database).isEmpty)
     try bed.move("a", to: "b/c")
     try bed.scan()
-    #expect(try Places.begun(limit: 9, bed.database).map(\.title).sorted() == ["long", "short"])
+    #expect(
+      try Places.begun(limit: 9, bed.database).map(\.title).sorted()
+        == ["long", "short", "whole"])
   }
 
   @Test func `a feed that fails is asked less and less often, and the line goes when it is back`()

@@ -82,4 +82,37 @@ import Testing
     #expect(try podcasts().count == 1)
     #expect(try daemon.stop() == 0)
   }
+
+  @Test func `an episode whose turn comes begins where it was left, also after a restart`() throws {
+    let sound = Tone.wave(rate: 8_000, seconds: 1_800, channels: 1)
+    let address = Mutex("")
+    let server = try HostileServer { path in
+      switch path {
+      case "/feed": .file(Self.feed(1...1, at: address.withLock { $0 }))
+      case "/one.wav": .file(sound)
+      default: nil
+      }
+    }
+    address.withLock { $0 = server.url("one.wav") }
+    let song = try folder.write(Tone.wave(rate: 8_000, seconds: 20, channels: 1), to: "song.wav")
+    let room = try ReceiverProgram("a", in: folder, "--output", "null")
+    var daemon = try Daemon(in: folder)
+    _ = try daemon.run("podcasts", "--subscribe", server.url("feed"))
+    _ = try daemon.run("play", "--stay", "--at", room.address)
+    _ = try daemon.run("podcasts", "--play", "1")
+    try room.program.line(with: "playing")
+    _ = try daemon.run("seek", "20:00")
+    try daemon.wait { (try $0.status()["positionS"] as? Double ?? 0) > 1_200 }
+    _ = try daemon.run("clear")
+    try daemon.wait { try $0.run("podcasts", "--show", "1")[0].contains("at 20:0") }
+    #expect(try daemon.stop() == 0)
+
+    daemon = try Daemon(in: folder)
+    _ = try daemon.run("play", song)
+    // By its address alone, which is no door of the library's.
+    _ = try daemon.run("add", server.url("one.wav"))
+    _ = try daemon.run("seek", "0:19")
+    try daemon.wait { (try $0.status()["positionS"] as? Double ?? 0) > 1_200 }
+    #expect(try daemon.stop() == 0)
+  }
 }

@@ -95,6 +95,9 @@ package final class Database {
   /// Number of rows that the last statement has changed.
   package var changedRows: Int { Int(sqlite3_changes64(handle)) }
 
+  /// Number of rows that this connection has changed so far.
+  package var totalChanges: Int64 { sqlite3_total_changes64(handle) }
+
   /// Returns the version of the tables that is stored in the file, 0 at first.
   package func version() throws(SQLiteError) -> Int {
     try prepare("PRAGMA user_version").first { $0.int(0) ?? 0 } ?? 0

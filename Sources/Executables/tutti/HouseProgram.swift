@@ -77,7 +77,7 @@ final class HouseProgram: LoopMember {
     access = try PageAccess(configuration, state: state)
     surfaces = try HouseSurfaces(
       configuration, id: host.senderID, state: state, house: house.client, access: access.house,
-      folders: house.folders, loudness: settings.loudness
+      folders: house.folders, loudness: settings.loudness, places: settings.places
     ) { line in Self.say(line, to: log) }
     desk = TerminalDesk(
       house, access: access.house, pairing: surfaces.pairing, library: surfaces.library,

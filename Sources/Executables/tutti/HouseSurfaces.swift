@@ -32,10 +32,10 @@ final class HouseSurfaces {
 
   init(
     _ configuration: HouseConfiguration, id: Identifier, state: StateDirectory, house: HouseClient,
-    access: HouseAccess, folders: [HouseFolder], loudness: MeasuredLoudness,
+    access: HouseAccess, folders: [HouseFolder], loudness: MeasuredLoudness, places: KeptPlaces,
     report: @escaping @Sendable (String) -> Void
   ) throws {
-    let opened = Self.library(folders, loudness, state, house, report)
+    let opened = Self.library(folders, loudness, places, state, house, report)
     media = try? opened.get()
     library =
       switch opened {
@@ -103,15 +103,15 @@ final class HouseSurfaces {
 
   /// Opens the library. If that fails, reports it; music plays without a library.
   private static func library(
-    _ folders: [HouseFolder], _ loudness: MeasuredLoudness, _ state: StateDirectory,
-    _ house: HouseClient, _ report: @escaping @Sendable (String) -> Void
+    _ folders: [HouseFolder], _ loudness: MeasuredLoudness, _ places: KeptPlaces,
+    _ state: StateDirectory, _ house: HouseClient, _ report: @escaping @Sendable (String) -> Void
   ) -> Result<MediaLibrary, MediaLibrary.Failure> {
     Result { () throws(MediaLibrary.Failure) in
       do throws(MediaLibrary.Failure) {
         var settings = MediaLibrary.Settings(
           folders: folders, database: state.path + "/library.db",
           pictures: state.path + "/pictures", worker: ["/proc/self/exe", "library-worker"])
-        settings.loudness = loudness
+        (settings.loudness, settings.places) = (loudness, places)
         return try MediaLibrary(settings, changed: { house.show($0) }, report: report)
       } catch {
         report("\(error); the household plays without a library")

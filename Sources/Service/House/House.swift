@@ -34,6 +34,8 @@ package final class House: LoopMember {
     package var alarmLead = Nanoseconds.seconds(600)
     /// The loudness of the library's tracks.
     package var loudness = MeasuredLoudness()
+    /// Where people have left episodes and audiobooks.
+    package var places = KeptPlaces()
 
     package init(
       name: String, version: String, encoding: EncoderChoice, path: String, resumes: Bool,

@@ -41,7 +41,8 @@ final class HousePlayerMaker: HousePlayers {
   ) throws -> GroupDriver {
     let id = record.id
     let driver = try player(
-      of: record.playlist, inputs: inputs, isKept: true, after: succession)
+      of: record.playlist, inputs: inputs, places: settings.places, isKept: true,
+      after: succession)
     driver.keeps = { [unowned self] in keeps(id, $0) }
     driver.hears = { [unowned self] in hears(id, $0) }
     driver.onEvent = { [unowned self] in onEvent(id, $0.change) }
@@ -58,12 +59,13 @@ final class HousePlayerMaker: HousePlayers {
   }
 
   private func player(
-    of playlist: Playlist, inputs: LiveInputs? = nil, endsWithPlaylist: Bool = false,
+    of playlist: Playlist, inputs: LiveInputs? = nil, places: KeptPlaces = KeptPlaces(),
+    endsWithPlaylist: Bool = false,
     startsHeld: Bool = false, givesBack: Bool = false, isKept: Bool = false,
     after succession: StreamSuccession? = nil
   ) throws -> GroupDriver {
     let sources = try PlaybackSources(
-      settings.encoding, inputs: inputs, measured: settings.loudness)
+      settings.encoding, inputs: inputs, measured: settings.loudness, places: places)
     let driver = try GroupDriver(
       host: host,
       settings: .init(
