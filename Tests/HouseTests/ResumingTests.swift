@@ -87,6 +87,9 @@ import Testing
     try edit(.play(1))
     let group = try #require(world.session.groups[id])
     #expect(group.goal(group.player.status) == QueuePlace(turnOf: 1))
+    // A step counts from a place that only the player finds out.
+    try world.ask(.seek(group: id, seconds: 20, isRelative: true))
+    #expect(group.goal(group.player.status) == QueuePlace(turnOf: 1))
     try world.ask(.seek(group: id, seconds: 12, isRelative: false))
     world.advance(by: .seconds(1))
     #expect(group.goal(group.player.status) == QueuePlace(entry: 1, seconds: 12))
