@@ -108,10 +108,12 @@ class Room:
     def loudest(self, since=0):
         """Returns the largest sample that its card was given, from a byte of `heard` on."""
         data = array.array("h")
-        if not self.heard():
+        size = self.heard()
+        if not size:
             return 0
         with open(self.folder / "card/heard", "rb") as file:
-            file.seek(since - since % 4)
+            # A card that was opened again has begun its record anew.
+            file.seek(since - since % 4 if since <= size else 0)
             bytes = file.read()
             data.frombytes(bytes[:len(bytes) // 2 * 2])
         return max(map(abs, data), default=0)

@@ -481,6 +481,7 @@ class Queue(RealTest):
         page.get_by_role("link", name=re.compile("Dinner")).click()
         page.locator("#library .handle").first.press("ArrowDown")
         self.until(page, lambda: kept() == [second, first, *rest], "moved")
+        expect(page.locator("#library .row").first).to_contain_text(second)
         page.locator("#library .row").first.get_by_role("button", name=re.compile("^More for")).click()
         page.get_by_role("button", name="Remove from this playlist").click()
         self.until(page, lambda: kept() == [first, *rest], "removed")
