@@ -40,6 +40,11 @@ struct PlaceWatch {
       return before.flatMap { Self.place($0.group, at: nowMs) }
     }
     groups[group.id]?.group = group
+    // A group that was stopped shows the beginning; what counts is how far it was.
+    if group.state == .stopped, before.group.state != .stopped {
+      groups[group.id]?.told = group.positionS
+      return Self.place(before.group, at: nowMs)
+    }
     // Until a seek is heard, the place is the one before it.
     guard group.targetS == nil, let place = Self.place(group, at: nowMs),
       abs(place.seconds - before.told) >= Self.step

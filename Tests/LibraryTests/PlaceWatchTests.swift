@@ -41,6 +41,11 @@ import Testing
         (0, playing), (29, playing), (30, playing), (59, playing), (61, playing),
         (70, group(.paused, at: 70)), (99, group(.paused, at: 70)),
       ]) == ["1: 30.0", "1: 61.0", "1: 70.0"])
+    #expect(
+      places([
+        (0, playing), (25, group(.stopped)), (99, group(.stopped)),
+        (99, group(.playing, heardAt: 99)),
+      ]) == ["1: 25.0"])
     #expect(places([(0, group(.playing, rate: 2)), (20, group(.playing, rate: 2))]) == ["1: 40.0"])
   }
 
