@@ -55,11 +55,11 @@ package actor PlayKeeper {
     }
   }
 
-  /// Leaves out a state that was asked for before a change that has overtaken it.
+  /// Leaves out what a change has overtaken since it was asked for, or while a place was being kept.
   private func take(_ groups: [HouseState.Group], at nowMs: Double) async {
-    guard nowMs >= latestMs else { return }
-    latestMs = nowMs
+    latestMs = max(latestMs, nowMs)
     for group in groups {
+      guard nowMs >= latestMs else { return }
       watch.take(group, at: nowMs)
       if let place = places.take(group, at: nowMs) { await keep(place) }
       await note(group)
