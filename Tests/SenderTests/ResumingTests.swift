@@ -74,6 +74,12 @@ import WireProtocol
     #expect(shown(&group, after: .next) == [1, 0])
   }
 
+  @Test func `a group that is stopped and plays again before that is heard goes on`() {
+    var group = Self.group(Self.left)
+    group.command(.halt)
+    #expect(shown(&group, after: .jump(to: 0)) == [0, 4])
+  }
+
   @Test func `an item that repeats begins anew`() {
     var group = Self.group(Self.left, repeats: .one)
     #expect(shown(group) == [0, 4])

@@ -102,7 +102,8 @@ extension GroupSession {
     to id: Int, at position: MediaDuration?, now: LocalTime
   ) throws(CommandRefusal) {
     guard let item = playlist.item(id) else { throw .noSuchItem(id) }
-    let aim = aim(at: now)
+    // A group that was halted has left what still sounds of it.
+    let aim = isHalted ? nil : aim(at: now)
     let resumes = position == nil && (aim.map { $0.item.id != id || $0.resumes } ?? true)
     goTo(item, at: position ?? .zero, resumes: resumes, now: now)
   }

@@ -118,12 +118,11 @@ package final class Serializer {
     held = end
     if let fading = beginning.fading { held = reopen(fading, at: &start) }
     var beginning = beginning
-    if beginning.resumes, let place = keptPlace(beginning.item) {
-      beginning.position = place + beginning.position
-    }
+    let place = beginning.resumes ? keptPlace(beginning.item) : nil
+    if let place { beginning.position = place + beginning.position }
     do {
       var opened = try open(beginning)
-      if beginning.resumes, let end = opened.duration, beginning.position >= end {
+      if let place, let end = opened.duration, place >= end {
         // It is shorter than it was when somebody left it.
         beginning.position = .zero
         opened = try open(beginning)
