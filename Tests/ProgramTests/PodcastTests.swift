@@ -109,7 +109,7 @@ import Testing
 
     daemon = try Daemon(in: folder)
     _ = try daemon.run("play", song)
-    // By its address alone, which is no door of the library's.
+    // The queue gets its address alone, and no place with it.
     _ = try daemon.run("add", server.url("one.wav"))
     _ = try daemon.run("seek", "0:19")
     try daemon.wait { (try $0.status()["positionS"] as? Double ?? 0) > 1_200 }
