@@ -39,13 +39,21 @@ struct SoftNoise: Sendable {
     return best
   }
 
+  /// A loop over places: iterators are slow where the compiler leaves them generic.
   private static func likeness(_ one: ArraySlice<Float>, _ other: ArraySlice<Float>) -> Double {
-    var (product, square, otherSquare) = (0.0, 1e-12, 1e-12)
-    for (a, b) in zip(one, other) {
-      product += Double(a * b)
-      square += Double(a * a)
-      otherSquare += Double(b * b)
+    one.withUnsafeBufferPointer { one in
+      other.withUnsafeBufferPointer { other in
+        var (product, square, otherSquare) = (0.0, 1e-12, 1e-12)
+        var place = 0
+        while place < one.count {
+          let (a, b) = (Double(one[place]), Double(other[place]))
+          product += a * b
+          square += a * a
+          otherSquare += b * b
+          place += 1
+        }
+        return product / (square * otherSquare).squareRoot()
+      }
     }
-    return product / (square * otherSquare).squareRoot()
   }
 }
