@@ -99,6 +99,12 @@ package enum Order: Codable, Hashable, Sendable {
       name == nil && `repeat` == nil && effects?.isEmpty ?? true && roomIds == nil
         && sleepInS == nil && rooms.isEmpty
     }
+
+    static func check(sleepInS seconds: Double) throws(Refusal) {
+      guard sleeps.contains(seconds) else {
+        throw .invalid("the sleep timer is \(sleeps.text) seconds")
+      }
+    }
   }
 
   package enum QueueEdit: Codable, Hashable, Sendable {
@@ -190,6 +196,18 @@ extension Order {
     case .stereo(let order): order != .show
     case .setUp: true
     case .transport, .seek, .set, .identify, .endAlarm: false
+    }
+  }
+
+  /// True if other music, or another place in it, may sound afterwards; false if only loudness and the like may change.
+  package var movesMusic: Bool {
+    switch self {
+    case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .edit: true
+    case .change(_, let change): change.roomIds != nil
+    case .scene(.recall), .stereo(.make): true
+    case .set, .identify, .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo,
+      .setUp:
+      false
     }
   }
 

@@ -215,9 +215,7 @@ package final class HouseGroup {
   package func check(_ change: Order.GroupChange) throws(Refusal) {
     _ = try change.effects?.applied(to: player.status.effects)
     _ = try change.rooms.commands(for: .all)
-    if let seconds = change.sleepInS, !Order.GroupChange.sleeps.contains(seconds) {
-      throw .invalid("the sleep timer is \(Order.GroupChange.sleeps.text) seconds")
-    }
+    if let seconds = change.sleepInS { try Order.GroupChange.check(sleepInS: seconds) }
   }
 
   /// Sets what concerns the music and its sound, after `check`.

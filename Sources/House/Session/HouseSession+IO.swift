@@ -80,15 +80,12 @@ extension HouseSession {
     /// Ends the music of these rooms, whatever group they are in; of all groups if it is nil.
     case silence([String]?)
 
-    /// True if other music, or another place in it, may sound afterwards; false if only loudness and the like may change.
+    /// As `Order.movesMusic`.
     package var movesMusic: Bool {
       switch self {
-      case .order(.change(_, let change)): change.roomIds != nil
-      case .order(.scene(.recall)), .order(.stereo(.make)): true
-      case .order(.set), .order(.identify), .order(.scene), .announce: false
-      case .order(.addAlarm), .order(.changeAlarm), .order(.removeAlarm), .order(.endAlarm): false
-      case .order(.night), .order(.setUp), .order(.stereo): false
-      case .order, .play, .silence: true
+      case .order(let order): order.movesMusic
+      case .play, .silence: true
+      case .announce: false
       }
     }
 
