@@ -3,6 +3,8 @@ package protocol OrderNames {
   func group(_ name: String) throws(Refusal) -> String
   /// A room of this group, or of any.
   func room(_ name: String, in group: String?) throws(Refusal) -> String
+  /// All rooms of which an order names several.
+  func rooms(_ names: [String], in group: String?) throws(Refusal) -> [String]
   /// A room that is to join.
   func newRoom(_ name: String) throws(Refusal) -> String
   /// From 1.
@@ -16,10 +18,12 @@ extension Order {
   package func resolved(by names: some OrderNames) throws(Refusal) -> Order {
     switch self {
     case .createGroup(let rooms, let name):
-      return .createGroup(rooms: try names.rooms(rooms), name: name)
+      return .createGroup(rooms: try names.rooms(rooms, in: nil), name: name)
     case .deleteGroup(let group): return .deleteGroup(try names.group(group))
     case .change(let group, var change):
-      change.roomIds = try change.roomIds.map { rooms throws(Refusal) in try names.rooms(rooms) }
+      change.roomIds = try change.roomIds.map { rooms throws(Refusal) in
+        try names.rooms(rooms, in: nil)
+      }
       return .change(group: try names.group(group), change)
     case .transport(let group, let transport):
       return .transport(group: try names.group(group), transport)
@@ -35,7 +39,7 @@ extension Order {
     case .edit(let group, let edit, let expected):
       let group = try names.group(group)
       return .edit(group: group, try edit.resolved(by: names, in: group), expected: expected)
-    case .set(let rooms, let change): return .set(rooms: try names.rooms(rooms), change)
+    case .set(let rooms, let change): return .set(rooms: try names.rooms(rooms, in: nil), change)
     case .addAlarm(let change): return .addAlarm(try change.resolved(by: names))
     case .changeAlarm(let id, let change):
       return .changeAlarm(id, try change.resolved(by: names))
@@ -70,7 +74,7 @@ extension Order.SceneOrder {
 extension AlarmChange {
   fileprivate func resolved(by names: some OrderNames) throws(Refusal) -> AlarmChange {
     var change = self
-    change.roomIds = try roomIds.map { rooms throws(Refusal) in try names.rooms(rooms) }
+    change.roomIds = try roomIds.map { rooms throws(Refusal) in try names.rooms(rooms, in: nil) }
     if case .entries(let entries) = music {
       change.music = .entries(
         try entries.map { entry throws(Refusal) in try names.input(entry) })
@@ -112,9 +116,7 @@ extension Order.Place {
 }
 
 extension OrderNames {
-  fileprivate func rooms(
-    _ names: [String], in group: String? = nil
-  ) throws(Refusal) -> [String] {
+  package func rooms(_ names: [String], in group: String?) throws(Refusal) -> [String] {
     try names.map { name throws(Refusal) in try room(name, in: group) }
   }
 }

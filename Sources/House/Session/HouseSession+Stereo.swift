@@ -95,25 +95,9 @@ extension HouseSession {
     }
   }
 
+  /// Identities are never refused.
   private func whole(_ order: Order) -> Order {
-    switch order {
-    case .createGroup(let rooms, let name):
-      return .createGroup(rooms: stereo.whole(rooms), name: name)
-    case .change(let group, var change):
-      change.roomIds = change.roomIds.map(stereo.whole)
-      return .change(group: group, change)
-    case .leave(let group, let rooms): return .leave(group: group, rooms: stereo.whole(rooms))
-    case .addAlarm(var change):
-      change.roomIds = change.roomIds.map(stereo.whole)
-      return .addAlarm(change)
-    case .changeAlarm(let id, var change):
-      change.roomIds = change.roomIds.map(stereo.whole)
-      return .changeAlarm(id, change)
-    // They say what was done to each room, and do so once for a pair.
-    case .join, .set, .identify, .setUp, .stereo: return order
-    case .deleteGroup, .transport, .seek, .merge, .edit, .removeAlarm, .endAlarm, .night, .scene:
-      return order
-    }
+    (try? order.resolved(by: WholePairs(book: stereo))) ?? order
   }
 
   /// Sets both rooms. One that cannot be told now is told when it is back.
@@ -293,4 +277,18 @@ extension HouseSession {
     }
     return shown
   }
+}
+
+/// Names both rooms of a stereo pair where an order names several rooms. An order to one room stays as it is: the session
+/// then does the same in both, and says so once.
+private struct WholePairs: OrderNames {
+  let book: StereoBook
+
+  func rooms(_ rooms: [String], in group: String?) -> [String] { book.whole(rooms) }
+  func room(_ room: String, in group: String?) -> String { room }
+  func newRoom(_ room: String) -> String { room }
+  func group(_ group: String) -> String { group }
+  func entry(_ entry: Int, in group: String) -> Int { entry }
+  func input(_ entry: Order.NewEntry) -> Order.NewEntry { entry }
+  func scene(_ scene: String) -> String { scene }
 }
