@@ -36,10 +36,15 @@ struct SleepCommand: RemoteCommand {
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
-    guard let minutes = minutes == "off" ? 0 : Double(minutes), minutes.isFinite else {
-      throw Failure(.usage, "\(minutes) is not a number of minutes; write 45, or off")
+    .change(.init(sleepInS: try Self.seconds(minutes)))
+  }
+
+  /// - Parameter text: a number of minutes, or `off`, which is 0.
+  static func seconds(_ text: String) throws -> Double {
+    guard let minutes = text == "off" ? 0 : Double(text), minutes.isFinite else {
+      throw Failure(.usage, "\(text) is not a number of minutes; write 45, or off")
     }
-    return .change(.init(sleepInS: minutes * 60))
+    return minutes * 60
   }
 }
 
