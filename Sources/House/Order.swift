@@ -10,6 +10,9 @@ package enum Order: Codable, Hashable, Sendable {
   case deleteGroup(String)
   case change(group: String, GroupChange)
   case transport(group: String, Transport)
+  /// Stops every group that plays, and what rings. With a time, sets the sleep timers of these groups instead, as
+  /// `GroupChange.sleepInS` does; 0 ends the timers of all groups.
+  case stopEverywhere(sleepInS: Double?)
   case seek(group: String, seconds: Double, isRelative: Bool)
   /// With `takes`, also from another sender that has the room.
   case join(group: String, room: String, takes: Bool)
@@ -195,7 +198,7 @@ extension Order {
     case .scene(let order): order != .show
     case .stereo(let order): order != .show
     case .setUp: true
-    case .transport, .seek, .set, .identify, .endAlarm: false
+    case .transport, .stopEverywhere, .seek, .set, .identify, .endAlarm: false
     }
   }
 
@@ -204,6 +207,7 @@ extension Order {
     switch self {
     case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .edit: true
     case .change(_, let change): change.roomIds != nil
+    case .stopEverywhere(let sleepInS): sleepInS == nil
     case .scene(.recall), .stereo(.make): true
     case .set, .identify, .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo,
       .setUp:
@@ -216,15 +220,17 @@ extension Order {
     switch self {
     case .edit: true
     case .change(_, let change): change.repeat != nil
-    case .createGroup, .deleteGroup, .transport, .seek, .join, .leave, .merge, .set, .identify,
-      .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo, .setUp:
+    case .createGroup, .deleteGroup, .transport, .stopEverywhere, .seek, .join, .leave, .merge,
+      .set, .identify, .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo,
+      .setUp:
       false
     }
   }
 
-  /// True if what is said of it names rooms, so that nobody needs to be told the group.
+  /// True if what is said of it names rooms, or is about all, so that nobody needs to be told the group.
   package var namesRooms: Bool {
     switch self {
+    case .stopEverywhere: true
     case .createGroup, .deleteGroup, .join, .leave, .merge, .set, .identify: true
     case .addAlarm, .changeAlarm, .removeAlarm, .endAlarm, .night, .scene, .stereo, .setUp: true
     case .change(_, let change): !change.rooms.isEmpty || change.roomIds != nil

@@ -45,7 +45,7 @@ extension Order {
       return .changeAlarm(id, try change.resolved(by: names))
     case .setUp(.nameRoom(let room, let name)):
       return .setUp(.nameRoom(try names.room(room, in: nil), name))
-    case .removeAlarm, .endAlarm, .night, .setUp: return self
+    case .stopEverywhere, .removeAlarm, .endAlarm, .night, .setUp: return self
     case .scene(let order): return .scene(try order.resolved(by: names))
     case .stereo(.make(let left, let right, let name)):
       let (left, right) = (try names.room(left, in: nil), try names.room(right, in: nil))

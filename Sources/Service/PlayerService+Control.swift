@@ -47,6 +47,10 @@ extension PlayerService: OrderNames {
     switch order {
     case .transport(_, .stop): return try player.transport(.stop)
     case .transport(_, let transport): return try group.transport(transport)
+    // Its group is the only one.
+    case .stopEverywhere(nil): return try player.transport(.stop)
+    case .stopEverywhere(let sleepInS):
+      return try perform(.change(group: Order.meantGroup, .init(sleepInS: sleepInS)))
     case .seek(_, let seconds, let isRelative):
       return try group.seek(seconds, isRelative: isRelative)
     case .edit(_, let edit, _): return try group.edit(edit).said

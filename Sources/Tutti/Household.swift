@@ -147,6 +147,24 @@ public struct Household: Hashable, Sendable {
     try await order(.transport(group: Order.meantGroup, .stop), in: group)
   }
 
+  /// Stops all groups that play, and alarms that ring; or lets these groups fade out and pause after some time. Rooms in which
+  /// other senders play are left alone.
+  ///
+  /// - Parameter time: nil for at once.
+  /// - Throws: `TuttiError.invalid` unless the time is longer than zero, and a day at most.
+  public func stopEverywhere(after time: Duration? = nil) async throws(TuttiError) {
+    let seconds = time.map { $0 / .seconds(1) }
+    if let seconds, seconds <= 0 || !Order.GroupChange.sleeps.contains(seconds) {
+      throw .invalid("all stops within a day from now, not after \(seconds) s")
+    }
+    try await order(.stopEverywhere(sleepInS: seconds), in: nil)
+  }
+
+  /// Ends the sleep timers of all groups: their music plays on.
+  public func endSleepTimers() async throws(TuttiError) {
+    try await order(.stopEverywhere(sleepInS: 0), in: nil)
+  }
+
   /// Plays the next entry.
   public func next(_ group: String? = nil) async throws(TuttiError) {
     try await order(.transport(group: Order.meantGroup, .next), in: group)

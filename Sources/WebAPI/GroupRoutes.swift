@@ -71,6 +71,14 @@ extension WebAPI {
       Route("GET", "/api/v1/groups/{id}/presentation", .guest) { api, call in
         try await json(api.presentation(call["id"]))
       },
+      // Without a body it stops at once. Guests stop groups one by one.
+      Route("POST", "/api/v1/stop", .household) { api, call in
+        var fields = try JSONFields(call.request.body)
+        let sleepInS = try fields.number("sleepInS", in: Order.GroupChange.sleeps)
+        try fields.end()
+        let answer = try await api.house.perform(.stopEverywhere(sleepInS: sleepInS))
+        return try done(["said": answer.said ?? ""], at: answer.revision)
+      },
     ]
     + Order.Transport.allCases.map { transport in
       Route("POST", "/api/v1/groups/{id}/\(transport.rawValue)", .guest) { api, call in

@@ -29,7 +29,7 @@ extension HouseRun {
     case 12: return try drawLeave(group)
     case 13: return try drawMerge(group)
     case 14: return drawPlay()
-    case 15: return drawSilence()
+    case 15: return try Bool.random(using: &random) ? drawSilence() : drawStopEverywhere()
     case 16, 17: return try drawRoomOrder()
     case 18, 19: return try drawSlider(group)
     case 20..<23: return try drawPair()
@@ -148,6 +148,25 @@ extension HouseRun {
       return true
     }
     return (.silence(rooms), "silence \(rooms?.count ?? -1)", follow)
+  }
+
+  private func drawStopEverywhere() throws -> Drawn {
+    let times: [Double?] = [nil, 0, 5, 30]
+    let seconds = times.randomElement(using: &random) ?? nil
+    let now = world.now
+    return try said(.stopEverywhere(sleepInS: seconds)) { [self] in
+      for group in model.groups {
+        model.with(group.id) { group in
+          switch seconds {
+          case 0?: group.sleep = nil
+          case _ where !group.music.isMeantToPlay: break
+          case nil: (group.music, group.unheardSince) = (.resting, nil)
+          case let seconds?: group.sleep = now + .seconds(Int64(seconds))
+          }
+        }
+      }
+      return true
+    }
   }
 
   /// As `tutti play` asks for it.
@@ -336,7 +355,7 @@ extension Order {
       .stereo(.make(left: room(left), right: room(right), name: name))
     case .stereo(.swap(let id)): .stereo(.swap(room(id)))
     case .stereo(.separate(let id)): .stereo(.separate(room(id)))
-    case .removeAlarm, .endAlarm, .night, .scene, .stereo(.show), .setUp: self
+    case .stopEverywhere, .removeAlarm, .endAlarm, .night, .scene, .stereo(.show), .setUp: self
     }
   }
 }

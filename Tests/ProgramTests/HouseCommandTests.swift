@@ -47,6 +47,36 @@ import Testing
     #expect(try daemon.stop() == 0)
   }
 
+  @Test func `a terminal stops all groups at once, or lets them sleep`() throws {
+    let rooms = try ["a", "b"].map { try ReceiverProgram($0, in: folder, "--output", "null") }
+    let daemon = try Daemon(in: folder)
+    for room in rooms {
+      let path = try folder.write(
+        Tone.wave(rate: 8_000, seconds: 90, channels: 1), to: "\(room.port).wav")
+      _ = try daemon.run("play", path, "--at", room.address)
+      try room.program.line(with: "playing")
+    }
+    func stop(_ options: String...) throws -> [String] {
+      try daemon.run(["stop", "--everywhere"] + options)
+    }
+    #expect(try stop("--in", "30") == ["2 groups pause in 30:00"])
+    #expect(try stop("--in", "off") == ["2 sleep timers are off"])
+    for wrong in [
+      ["--in", "soon"], ["--in", "1441"], ["--in", "-1"], ["--on", "a"], ["--all"], ["--daemon"],
+      ["--group", "a"], ["--at", rooms[0].address],
+    ] { #expect(throws: Daemon.Refused.self) { try daemon.run(["stop", "--everywhere"] + wrong) } }
+    for wrong in [["--in", "30"], ["--in", "30", "--on", "a"], ["--in", "30", "--daemon"]] {
+      #expect(throws: Daemon.Refused.self) { try daemon.run(["stop"] + wrong) }
+    }
+    for name in ["a", "b"] {
+      try daemon.wait { try $0.rooms("--group", name) == [name: "playing"] }
+    }
+    #expect(try stop() == ["2 groups stop"])
+    #expect(try daemon.status("--group", "a")["state"] as? String == "stopped")
+    #expect(try stop() == ["nothing plays"])
+    #expect(try daemon.stop() == 0)
+  }
+
   @Test func `a terminal keeps stations, playlists and favourites, and lets them go`() throws {
     let daemon = try Daemon(in: folder)
     #expect(try daemon.run("radio").count == 1)

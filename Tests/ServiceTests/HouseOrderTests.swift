@@ -137,6 +137,25 @@ import enum House.Refusal
     #expect(throws: Refusal.self) { try home.command(.order(.identify(room: "127.0.0.1:9"))) }
   }
 
+  @Test(arguments: Door.allCases)
+  func `all groups stop, or sleep, through each door`(door: Door) throws {
+    _ = try group(playing: 1)
+    _ = try home.newGroup("Bath", rooms: ["127.0.0.1:10"])
+    func stop(in seconds: Double?) throws -> String? {
+      let order = Order.stopEverywhere(sleepInS: seconds)
+      return switch door {
+      case .page: try home.ask(order).said
+      case .terminal: try home.command(.order(order)).done
+      }
+    }
+    #expect(try stop(in: 1800) == "1 group pauses in 30:00")
+    #expect(home.house.publish().groups.map { $0.sleepAtMs != nil } == [true, false])
+    #expect(try stop(in: 0) == "1 sleep timer is off")
+    #expect(try stop(in: nil) == "1 group stops")
+    #expect(home.house.publish().groups[0].state == .stopped)
+    #expect(try stop(in: nil) == "nothing plays")
+  }
+
   @Test func `what replaces an empty list is not thrown away by an undo`() throws {
     let id = try group(playing: 1)
     _ = try home.edit(id, .clear)

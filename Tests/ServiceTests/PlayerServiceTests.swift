@@ -82,6 +82,18 @@ import enum House.Refusal
     try player.end()
   }
 
+  @Test func `to stop everywhere ends a player in a terminal, or lets it sleep`() throws {
+    let player = try Self.player(["/music/a.flac"])
+    func stop(in seconds: Double?) throws -> String? {
+      try player.answer(.order(.stopEverywhere(sleepInS: seconds))).done
+    }
+    #expect(try stop(in: 60) == "music pauses in 1:00")
+    #expect(try stop(in: 0) == "the sleep timer is off")
+    #expect(throws: Refusal.self) { try stop(in: 86_401) }
+    #expect(try stop(in: nil) == "stopped")
+    try player.end()
+  }
+
   @Test func `a terminal refuses what only a household can do`() throws {
     let player = try Self.player(["/music/a.flac"])
     var named = Order.GroupChange()

@@ -85,6 +85,12 @@ import Tutti
     try await house.resume()
     try await house.next()
     try await house.previous()
+    try await house.play(queue[0].id)
+    try await house.stopEverywhere(after: .seconds(600))
+    try await house.endSleepTimers()
+    #expect(try await house.groups().map(\.state).contains(.stopped) == false)
+    try await house.stopEverywhere()
+    #expect(try await house.groups().map(\.state) == [.stopped])
     try await house.clear()
     #expect(try await house.queue().isEmpty)
     _ = try program.stop()
@@ -125,13 +131,15 @@ import Tutti
         continue
       }
     }
-    guard
-      case .invalid? = await Self.refusal({
-        try await house.setVolume(2)
-      })
-    else {
-      Issue.record("it is set")
-      return
+    for act: () async throws -> Void in [
+      { try await house.setVolume(2) },
+      { try await house.stopEverywhere(after: .zero) },
+      { try await house.stopEverywhere(after: .seconds(86_401)) },
+    ] {
+      guard case .invalid? = await Self.refusal(act) else {
+        Issue.record("it is set")
+        continue
+      }
     }
     _ = try program.stop()
   }

@@ -53,6 +53,27 @@ import WebTestSupport
     }
   }
 
+  @Test func `all groups stop at once, or after a time`() async throws {
+    struct Said: Decodable { let said: String }
+    try await withHouse { client, house in
+      for body in ["", "{}"] {
+        let answer = try await client.ask("POST", "/api/v1/stop", body)
+        expectStatus(200, answer)
+        #expect(try answer.json(Said.self).said == "1 group stops")
+        #expect(answer.headers["tutti-revision"] != nil)
+        #expect(await house.requests.last == .stopEverywhere(sleepInS: nil))
+      }
+      for seconds in [0.0, 1_800, 86_400] {
+        let answer = try await client.ask("POST", "/api/v1/stop", #"{"sleepInS":\#(seconds)}"#)
+        #expect(try answer.json(Said.self).said == "1 group pauses")
+        #expect(await house.requests.last == .stopEverywhere(sleepInS: seconds))
+      }
+      for body in [#"{"sleepInS":-1}"#, #"{"sleepInS":86401}"#, #"{"inS":1}"#] {
+        try expectProblem(await client.ask("POST", "/api/v1/stop", body), 400)
+      }
+    }
+  }
+
   @Test func `a seek goes to a place or by a step`() async throws {
     try await withHouse { client, house in
       let place = try await client.ask("POST", "/api/v1/groups/g1/seek", #"{"positionS":12.5}"#)

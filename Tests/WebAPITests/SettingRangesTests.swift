@@ -24,8 +24,8 @@ import WebTestSupport
 
     let paths: [String: [String: Operation]]
 
-    func range(_ path: String, _ keys: String...) throws -> Range {
-      let operation = try #require(paths["/api/v1/\(path)"]?["patch"])
+    func range(_ path: String, _ keys: String..., method: String = "patch") throws -> Range {
+      let operation = try #require(paths["/api/v1/\(path)"]?[method])
       var range = try #require(operation.requestBody?.content["application/json"]).schema
       for key in keys { range = try #require(range.properties?[key]) }
       return range
@@ -47,6 +47,7 @@ import WebTestSupport
       (try document.range(room, "delayMs"), settings.delayMs),
       (try document.range(group, "volume"), settings.volume),
       (try document.range(group, "sleepInS"), settings.sleepInS),
+      (try document.range("stop", "sleepInS", method: "post"), settings.sleepInS),
       (try document.range(group, "effects", "rate"), settings.rate),
       (try document.range(group, "effects", "pitch"), settings.pitch),
       (try document.range(group, "effects", "loudness"), settings.loudness),

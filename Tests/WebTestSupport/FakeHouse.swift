@@ -144,6 +144,10 @@ package actor FakeHouse: HouseControl {
       return try edit(group: id) {
         $0.state = transport == .play ? .playing : transport == .stop ? .stopped : .paused
       }
+    case .stopEverywhere(let sleepInS):
+      var answer = Answer(revision: revision)
+      answer.said = sleepInS == nil ? "1 group stops" : "1 group pauses"
+      return answer
     case .seek(group: let id, let seconds, let isRelative):
       return try edit(group: id) {
         $0.positionS = max(0, isRelative ? $0.positionS + seconds : seconds)

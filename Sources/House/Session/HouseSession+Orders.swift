@@ -51,6 +51,9 @@ extension HouseSession {
       let group = try used(group(id))
       if let said = steer(group, transport) { return Done(group: id, said: said) }
       return Done(group: id, said: try group.transport(transport))
+    case .stopEverywhere(let sleepInS):
+      guard let sleepInS else { return Done(said: try stopEverywhere()) }
+      return Done(said: try sleepEverywhere(in: sleepInS))
     case .seek(let id, let seconds, let isRelative):
       noteMove()
       return Done(

@@ -119,4 +119,42 @@ extension HouseSession {
     }
     return done.isEmpty ? nil : done.joined(separator: "\n")
   }
+
+  // MARK: - Everywhere
+
+  /// Stops all groups that play, and what rings; returns what was done. Groups that are paused keep their places.
+  func stopEverywhere() throws(Refusal) -> String {
+    noteMove()
+    let ringing = silenceAlarms(nil).count
+    let playing = groupsInOrder.filter(\.isMeantToPlay)
+    for group in playing {
+      _ = steer(group, .stop)
+      try group.transport(.stop)
+    }
+    let parts = [(playing.count, "group"), (ringing, "alarm")].filter { $0.0 > 0 }
+    guard !parts.isEmpty else { return Self.nothingPlays }
+    let verb = playing.count + ringing == 1 ? "stops" : "stop"
+    return parts.map { Player.count($0.0, $0.1) }.joined(separator: " and ") + " \(verb)"
+  }
+
+  /// Sets the sleep timers of all groups that play, or ends those of all groups: zero. Returns what was done.
+  func sleepEverywhere(in seconds: Double) throws(Refusal) -> String {
+    try Order.GroupChange.check(sleepInS: seconds)
+    let isEnd = seconds == 0
+    let meant = groupsInOrder.filter { isEnd ? $0.sleep.end != nil : $0.isMeantToPlay }
+    for group in meant { _ = group.sleep(in: seconds, at: now) }
+    guard !meant.isEmpty else { return isEnd ? "no sleep timer is on" : Self.nothingPlays }
+    guard isEnd else {
+      let pause = meant.count == 1 ? "pauses" : "pause"
+      return "\(Player.count(meant.count, "group")) \(pause) in \(TimeText.format(seconds))"
+    }
+    return "\(Player.count(meant.count, "sleep timer")) \(meant.count == 1 ? "is" : "are") off"
+  }
+
+  private static var nothingPlays: String { "nothing plays" }
+}
+
+extension HouseGroup {
+  /// True if it plays, or will by itself: once a room is back, or once an alarm has ended.
+  fileprivate var isMeantToPlay: Bool { isPlaying(player.status) || lent?.wasPlaying ?? false }
 }

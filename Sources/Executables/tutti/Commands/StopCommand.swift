@@ -12,14 +12,21 @@ struct StopCommand: ParsableCommand {
       Without options, stops the player that runs here, or a group of the daemon.
       With --on, --at or --all, silences rooms, even if another machine plays there.
 
+      With --everywhere, stops all groups of the daemon that play, and what rings.
+      With --in as well, all of them fade out and pause at that time, each by its
+      sleep timer. Rooms of other senders are left alone.
+
       When a player was killed, its rooms play on until their buffers are empty.
       Silence them with --on or --all.
 
       Examples:
         tutti stop
-        tutti stop --on Kitchen    the others play on
-        tutti stop --all           all groups of a daemon, and rooms of others
-        tutti stop --daemon        ends tutti serve as well
+        tutti stop --on Kitchen            the others play on
+        tutti stop --everywhere            all groups of a daemon
+        tutti stop --everywhere --in 30    in half an hour
+        tutti stop --everywhere --in off   not after all
+        tutti stop --all                   all groups, and rooms of others
+        tutti stop --daemon                ends tutti serve as well
       """)
   @Option(
     help: .init("Only these rooms, separated by commas.", valueName: "rooms"),
@@ -30,6 +37,15 @@ struct StopCommand: ParsableCommand {
   var at: [String] = []
   @Flag(help: "All receivers on this network, even if another machine plays there.")
   var all = false
+  @Flag(help: "All groups of the daemon that play.")
+  var everywhere = false
+  @Option(
+    name: .customLong("in"),
+    help: .init(
+      "With --everywhere: so many minutes from now, or off, which ends all sleep timers.",
+      valueName: "minutes"),
+    completion: .list(["15", "30", "45", "60", "off"]))
+  var minutes: String?
   @Flag(help: "End the daemon too; groups and queues are kept for its next start.")
   var daemon = false
   @OptionGroup var common: CommonOptions
@@ -39,23 +55,36 @@ struct StopCommand: ParsableCommand {
       let state = try common.state()
       let client = common.client(state)
       if daemon {
-        guard on == nil, at.isEmpty, !all else {
-          throw Failure(.usage, "--daemon ends all music; leave --on, --at and --all out")
+        guard !namesRooms, !everywhere, minutes == nil else {
+          throw Failure(
+            .usage, "--daemon ends all music; leave --on, --at, --all, --everywhere and --in out")
         }
         guard let reply = try client.askIfRunning(.end) else {
           throw Failure(.unavailable, "no daemon runs with \(state.path)")
         }
         return try common.show(reply)
       }
-      if on == nil, at.isEmpty, !all {
-        guard
-          let reply = try client.askIfRunning(
-            .transport(.stop))
-        else { throw nothingPlays(state) }
-        return try common.show(reply)
+      let isEverywhere = everywhere || minutes != nil
+      if namesRooms, !isEverywhere {
+        return try silence(try RoomWish(on: on, at: at), client, state)
       }
-      try silence(try RoomWish(on: on, at: at), client, state)
+      let request = try isEverywhere ? stopEverywhere() : .transport(.stop)
+      guard let reply = try client.askIfRunning(request) else { throw nothingPlays(state) }
+      try common.show(reply)
     }
+  }
+
+  private var namesRooms: Bool { on != nil || !at.isEmpty || all }
+
+  private func stopEverywhere() throws -> ControlRequest {
+    guard everywhere else {
+      throw Failure(.usage, "--in goes with --everywhere; for one group: tutti sleep")
+    }
+    guard !namesRooms, common.group == nil else {
+      throw Failure(
+        .usage, "--everywhere means all groups; leave --on, --at, --all and --group out")
+    }
+    return .order(.stopEverywhere(sleepInS: try minutes.map(SleepCommand.seconds)))
   }
 
   /// Silences rooms. The running player or daemon must silence its own rooms, because a second program of the same
