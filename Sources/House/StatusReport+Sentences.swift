@@ -1,4 +1,5 @@
 package import Sender
+import WireProtocol
 
 /// The settings of a room that people see.
 protocol RoomSettingsShown {
@@ -29,7 +30,7 @@ extension RoomSettingsShown {
     }
     var parts = [muted == true ? "muted (\(loudness))" : loudness]
     if let delay = delayText { parts.append(delay) }
-    if let channels, channels != "stereo" { parts.append(channels) }
+    if let channels, channels != RoomChange.ChannelMap.stereo.name { parts.append(channels) }
     if let sound = sound?.sentence { parts.append(sound) }
     return "\(name): " + parts.joined(separator: ", ")
   }

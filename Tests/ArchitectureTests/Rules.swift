@@ -138,11 +138,31 @@ enum Rules {
       + (isAllowed ? [] : find(["@unchecked", "nonisolated(unsafe)"], in: file))
   }
 
-  /// States of rooms, groups and receivers. They are cases of enums, and no text is compared with them.
+  /// States of rooms, groups, receivers and alarms, and the channels that a room plays. They are cases of enums, and no text
+  /// is compared with them.
   static let stateWords = [
-    "away", "buffering", "busy", "connecting", "free", "noDevice", "notPaired", "paused", "playing",
-    "starting", "stopped", "taken",
+    "away", "buffering", "busy", "connecting", "finished", "free", "left", "missed", "mono",
+    "noDevice", "notPaired", "paused", "playing", "priming", "ready", "right", "ringing", "snoozed",
+    "starting", "starved", "stereo", "stopped", "taken", "unknown", "waiting",
   ]
+  /// States that are also something else: a command of MPD, and an option that is switched off.
+  static let ambiguousStates = ["idle", "off"]
+
+  /// Cases of enums whose names say that they are states, and which are texts to programs.
+  static func stateCases(_ file: File) -> [String] {
+    file.code.enumerated().flatMap { number, line -> [String] in
+      guard line.contains("enum "), line.contains("State: String") else { return [] }
+      let end = String(line.prefix { $0 == " " }) + "}"
+      let body =
+        line.hasSuffix("}") ? [line] : Array(file.code[(number + 1)...].prefix { $0 != end })
+      return body.flatMap { line in
+        guard let start = line.firstRange(of: "case "), !line.contains("case .") else {
+          return [String]()
+        }
+        return line[start.upperBound...].split { ", }".contains($0) }.map(String.init)
+      }
+    }
+  }
 
   /// Lines that compare or set a state as text: `state == "…"`, `case "away"`, `["away"].contains(…)`.
   static func stringStates(_ file: SourceText) -> [String] {

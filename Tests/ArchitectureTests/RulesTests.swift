@@ -103,6 +103,7 @@ import Testing
       "if room.state == \"well\" {", "room.state = \"away\"", "guard access != \"open\"",
       "case \"away\": nil", "case \"x\", \"playing\":", "$0 == \"busy\"",
       "init(state: \"free\")", "[\"away\", \"connecting\"].contains(x)",
+      "if let channels, channels != \"stereo\" {", "case \"ringing\": 1",
     ] {
       let file = SourceText(path: "X.swift", text: "let x = 1\n\(line)\n")
       #expect(Rules.stringStates(file) == ["X.swift:2: \(line)"])
@@ -113,6 +114,20 @@ import Testing
     ] {
       #expect(Rules.stringStates(SourceText(path: "X.swift", text: line)).isEmpty, "\(line)")
     }
+  }
+
+  @Test func `the cases of states are found`() {
+    let text = """
+        package enum State: String, Codable {
+          case free, busy
+          /// It was seen.
+          case away
+        }
+        private enum RunState: String { case playing, paused }
+        enum Kind: String { case album }
+      """
+    let cases = Rules.stateCases(Self.file(text))
+    #expect(cases == ["free", "busy", "away", "playing", "paused"])
   }
 
   @Test func `what is too long is found`() {

@@ -69,6 +69,13 @@ import Testing
       try SourceText.all(in: "Sources", endings: ["swift"]).flatMap(Rules.stringStates))
   }
 
+  @Test func `all states are known to the rule that finds them as text`() throws {
+    let cases = Set(try SourceTree.files(in: "Sources").flatMap(Rules.stateCases))
+    #expect(cases.count > 20)
+    let known = Rules.stateWords + Rules.ambiguousStates
+    Self.expectNone(cases.subtracting(known).sorted())
+  }
+
   @Test func `files and functions keep to their sizes`() throws {
     let files = try SourceTree.files(in: "Sources") + SourceTree.files(in: "Tests")
     Self.expectNone(files.flatMap(Rules.oversizedFiles))

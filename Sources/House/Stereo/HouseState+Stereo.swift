@@ -1,4 +1,5 @@
 import Sender
+import WireProtocol
 
 extension HouseState {
   /// The two rooms of a stereo pair.
@@ -41,7 +42,7 @@ extension HouseState.Room {
     awaySinceMs =
       state == .away ? [left.awaySinceMs, right.awaySinceMs].compactMap(\.self).max() : nil
     (volume, muted) = (first.volume ?? other.volume, first.muted ?? other.muted)
-    (delayMs, channels) = (first.delayMs ?? other.delayMs, "stereo")
+    (delayMs, channels) = (first.delayMs ?? other.delayMs, RoomChange.ChannelMap.stereo.name)
     volumeLimit = [left.volumeLimit, right.volumeLimit].compactMap(\.self).min()
     isVolumeLimitFixed = volumeLimit.map { _ in
       left.isVolumeLimitFixed == true || right.isVolumeLimitFixed == true

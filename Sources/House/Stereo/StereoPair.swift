@@ -79,7 +79,7 @@ package struct StereoBook: Codable, Hashable, Sendable {
     }
     func speaker(_ room: String) -> StereoPair.Speaker {
       let due = owed.first { $0.room == room }?.channels
-      return .init(room: room, channels: due ?? channels(room) ?? "stereo")
+      return .init(room: room, channels: due ?? channels(room) ?? RoomChange.ChannelMap.stereo.name)
     }
     let pair = StereoPair(left: speaker(left), right: speaker(right), name: name)
     owed.removeAll { pair.rooms.contains($0.room) }

@@ -4,6 +4,7 @@ import Glibc
 import House
 import Sender
 import Service
+import WireProtocol
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -177,7 +178,9 @@ enum StatusText {
 
   private static func table(_ status: StatusReport) -> TextTable {
     let hasDelay = status.rooms.contains { ($0.delayMs ?? 0) != 0 }
-    let hasChannels = status.rooms.contains { ($0.channels ?? "stereo") != "stereo" }
+    let hasChannels = status.rooms.contains {
+      $0.channels.map { $0 != RoomChange.ChannelMap.stereo.name } ?? false
+    }
     let hasTrouble = status.rooms.contains { $0.troubles > 0 }
     var columns: [(column: TextTable.Column, cell: (StatusReport.Room) -> StyledText)] = [
       (.init(title: "room", isCuttable: true), { StyledText($0.name) }),
