@@ -169,7 +169,7 @@ extension HouseSession {
     switch state {
     case .noDevice: RoomReason(.noDevice)
     case .buffering where live.state == .starved: RoomReason(.slowNetwork)
-    default: nil
+    case .free, .starting, .playing, .paused, .buffering, .away, .taken, .notPaired: nil
     }
   }
 

@@ -70,7 +70,7 @@ extension HouseState.Room {
       case .taken: "plays for another sender"
       case .notPaired: "is not paired yet"
       case .noDevice: "has no sound card"
-      default: "is away"
+      case .away, .free, .starting, .playing, .paused, .buffering: "is away"
       }
     let other = side == .left ? "right" : "left"
     return "the \(side.rawValue) speaker \(trouble): the \(other) one plays both channels"

@@ -104,7 +104,8 @@ struct PairingDesk {
       begin(.init(id: secured.id, name: name), secured, guest, at: now)
     case .unpair: forget(secured.id, guest, at: now)
     case .sayPIN: sayPIN(to: guest, isQuiet: isQuiet, at: now)
-    default: steps.append(.close(guest.id))
+    case .share, .confirm, .salt, .answer, .paired, .refused, .unpaired, .sayingPIN:
+      steps.append(.close(guest.id))
     }
   }
 

@@ -186,7 +186,7 @@ extension RoomTrouble {
   package var isOccupied: Bool {
     switch self {
     case .busy, .taken, .lent: true
-    default: false
+    case .unreachable, .gone, .notPaired, .otherVersion, .misbehaving, .refused: false
     }
   }
 }

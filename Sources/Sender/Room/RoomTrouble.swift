@@ -23,7 +23,7 @@ package enum RoomTrouble: Hashable, Sendable {
   package var holder: String? {
     switch self {
     case .busy(let holder), .taken(let holder), .lent(let holder): holder.isEmpty ? nil : holder
-    default: nil
+    case .unreachable, .gone, .notPaired, .otherVersion, .misbehaving, .refused: nil
     }
   }
 }
@@ -35,7 +35,8 @@ extension RoomTrouble {
     return switch self {
     case .lent: "\(who) plays there for a while"
     case .taken: "\(who) has taken it over"
-    default: "busy: \(who) is playing there"
+    case .busy, .unreachable, .gone, .notPaired, .otherVersion, .misbehaving, .refused:
+      "busy: \(who) is playing there"
     }
   }
 }

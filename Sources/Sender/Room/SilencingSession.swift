@@ -137,7 +137,10 @@ package struct SilencingSession {
       return SilencedRoom(outcome: .unreachable(refusal.sentence(own: senderName)))
     case .goodbye(let goodbye):
       return SilencedRoom(outcome: .unreachable("it said goodbye \(goodbye.detail)"))
-    default: return nil
+    case nil, .hello, .prove, .anchor, .flush, .settings, .sound, .streamVolume, .nowPlaying, .live,
+      .clip, .clipPiece, .clipTime, .keepAlive, .credit, .flushed, .flushedAutomatically, .status,
+      .codecs, .liveReport, .clipState:
+      return nil
     }
   }
 
