@@ -14,6 +14,21 @@ final class AlarmRing {
   /// The rooms may take so long to hear of the end.
   private static let farewell = Nanoseconds.seconds(2)
 
+  private enum Phase {
+    /// Its rooms are filled, and it has not begun.
+    case waiting
+    /// People hear it.
+    case ringing
+    /// Its rooms are told of the end until then.
+    case ending(until: LocalTime, hasRung: Bool)
+  }
+
+  private enum Sound {
+    /// Nothing of it has come since `quietSince`, while it is to sound; nil if it comes.
+    case music(quietSince: LocalTime?)
+    case tone
+  }
+
   private(set) var alarm: Alarm
   /// When it begins.
   let due: LocalTime
@@ -21,16 +36,12 @@ final class AlarmRing {
   private(set) var rooms: [String: RoomID] = [:]
   /// True if something has happened to its player since it was looked at.
   var hasNews = true
-  /// True while people hear it.
-  private(set) var isRinging = false
-  private(set) var hasRung = false
+  private var phase = Phase.waiting
+  private var sound: Sound
   /// Rooms that are as loud as the alarm.
   private var loud: Set<String> = []
-  private var isTone: Bool
   /// From when on music of which nothing has come gives way to the tone. One that was opened late needs a moment, too.
   private let limit: LocalTime
-  private var quietSince: LocalTime?
-  private var endTime: LocalTime?
 
   /// - Parameter port: stands still. Its list has the alarm's music, and the tone at its end.
   init(
@@ -39,7 +50,7 @@ final class AlarmRing {
     (self.alarm, self.due) = (alarm, due)
     limit = max(due - Self.quietLimit, now + Self.quietLimit)
     player = Player(port, seed: seed)
-    isTone = player.items.count < 2
+    sound = player.items.count < 2 ? .tone : .music(quietSince: nil)
     if alarm.riseS > 0 { _ = port.carryOut(.rise(from: due, over: .seconds(of: alarm.riseS))) }
     _ = port.carryOut(.resumeAt(due))
   }
@@ -47,17 +58,37 @@ final class AlarmRing {
   /// True if it is to begin at `time`: the clock on the wall has been steered meanwhile, but not set.
   func isDue(at time: LocalTime) -> Bool { abs((due - time).count) < Self.steering.count }
 
+  /// True while people hear it.
+  var isRinging: Bool { if case .ringing = phase { true } else { false } }
+
+  var hasRung: Bool {
+    switch phase {
+    case .waiting: false
+    case .ringing: true
+    case .ending(_, let hasRung): hasRung
+    }
+  }
+
   var hasEnded: Bool { endTime != nil }
+
+  private var endTime: LocalTime? {
+    if case .ending(let time, _) = phase { time } else { nil }
+  }
+
+  /// When its music gives way to the tone, unless something of it comes until then.
+  private var toneTime: LocalTime? {
+    if case .music(let since?) = sound { since + Self.quietLimit } else { nil }
+  }
 
   var nextDeadline: LocalTime? {
     if hasNews { return LocalTime(nanoseconds: 0) }
-    let late = quietSince.map { $0 + Self.quietLimit }
-    return [endTime, late, isEmpty ? limit : nil].compactMap(\.self).min()
+    return [endTime, toneTime, isEmpty ? limit : nil].compactMap(\.self).min()
   }
 
   /// True if nothing of its music has come.
   private var isEmpty: Bool {
-    !isTone && !hasEnded && !player.port.session.hasBegun && !player.port.session.hasAudio
+    guard case .music = sound, !hasEnded else { return false }
+    return !player.port.session.hasBegun && !player.port.session.hasAudio
   }
 
   // MARK: - Rooms
@@ -127,23 +158,21 @@ final class AlarmRing {
 
   /// Returns false if it rang before.
   func begin() -> Bool {
-    defer { (isRinging, hasRung) = (true, true) }
-    return !isRinging
+    guard case .waiting = phase else { return false }
+    phase = .ringing
+    return true
   }
 
   /// Lets the tone sound where the music does not come.
   func look(_ status: GroupStatus, at now: LocalTime) {
     hasNews = false
-    guard !isTone, endTime == nil else { return }
+    guard case .music(let quietSince) = sound, !hasEnded else { return }
     let isHeard = status.rooms.contains { $0.status != nil }
-    if isRinging, isHeard, status.state == .buffering || status.state == .starting {
-      quietSince = quietSince ?? now
-    } else {
-      quietSince = nil
-    }
-    let isLate = quietSince.map { $0 + Self.quietLimit <= now } ?? false
+    let isQuiet = isRinging && isHeard && [.buffering, .starting].contains(status.state)
+    sound = .music(quietSince: isQuiet ? quietSince ?? now : nil)
+    let isLate = toneTime.map { $0 <= now } ?? false
     guard isLate || isEmpty && limit <= now, let tone = player.items.last else { return }
-    (isTone, quietSince) = (true, nil)
+    sound = .tone
     _ = player.port.carryOut(.jump(to: tone.id))
   }
 
@@ -151,9 +180,8 @@ final class AlarmRing {
   ///
   /// - Returns: the rooms that were told.
   func end(at now: LocalTime, restoring debts: [String: RoomChange]) -> [String] {
-    guard endTime == nil else { return [] }
-    isRinging = false
-    endTime = now + Self.farewell
+    guard !hasEnded else { return [] }
+    phase = .ending(until: now + Self.farewell, hasRung: hasRung)
     let told = rooms.keys.sorted().filter { debts[$0] != nil && isConnected($0) }
     for room in told { tell(room, debts[room] ?? RoomChange()) }
     _ = player.port.carryOut(.stop)
