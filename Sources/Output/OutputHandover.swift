@@ -15,11 +15,16 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
 
   private struct Told {
     var offered: (opening: Int, chain: Chain)?
-    /// The opening that was reported last, and whether its loss was reported; 0 for none.
-    var opening = 0
-    var isLost = false
-    var failure: String?
-    var hasEnded = false
+    var device = Device.none(failure: nil)
+  }
+
+  /// The news that was reported last.
+  private enum Device {
+    /// No device is open, for the reason that was reported; nil if none was.
+    case none(failure: String?)
+    /// The one of this opening.
+    case open(Int)
+    case ended
   }
 
   package let control: OutputControl
@@ -42,26 +47,27 @@ package final class OutputHandover<Chain: Sendable>: Sendable {
     return told.withLock { told in
       var news: [News] = []
       if let (opening, chain) = told.offered.take() {
-        (told.opening, told.isLost, told.failure) = (opening, false, nil)
+        told.device = .open(opening)
         news.append(.opened(chain))
       }
-      if !told.isLost, told.opening > 0, told.opening <= control.lostOpening {
-        told.isLost = true
+      if case .open(let opening) = told.device, opening <= control.lostOpening {
+        told.device = .none(failure: nil)
         news.append(.lost)
       }
-      news += failures(&told)
+      if let failure = failure(&told.device) { news.append(failure) }
       return news
     }
   }
 
-  private func failures(_ told: inout Told) -> [News] {
+  private func failure(_ device: inout Device) -> News? {
+    if case .ended = device { return nil }
     let failure = control.failure
     if control.hasEnded {
-      defer { told.hasEnded = true }
-      return told.hasEnded ? [] : [.ended(failure ?? "the output ended")]
+      device = .ended
+      return .ended(failure ?? "the output ended")
     }
-    guard let failure, failure != told.failure, told.opening == 0 || told.isLost else { return [] }
-    told.failure = failure
-    return [.unavailable(failure)]
+    guard let failure, case .none(let told) = device, failure != told else { return nil }
+    device = .none(failure: failure)
+    return .unavailable(failure)
   }
 }
