@@ -83,7 +83,7 @@ struct Conversation: Sendable {
       household, number: number, address: connection.address, isLocal: connection.isLocal)
     var session = ClientSession()
     guard await send(Client.greeting) else { return }
-    while let input = await connection.next(isPatient: session.awaited != nil) {
+    while let input = await connection.next(maySayNothing: session.awaited != nil) {
       switch input {
       case .signal:
         guard let parts = session.awaited else { continue }

@@ -19,8 +19,14 @@ package final class LineConnection: Sendable {
     var hasSignal = false
     var hasEnded = false
     var isPaused = false
-    var waiter: CheckedContinuation<Input?, Never>?
-    var timer: Scheduled<Void>?
+    var waiter: Waiter?
+  }
+
+  /// A task that waits for the next input.
+  fileprivate struct Waiter {
+    let continuation: CheckedContinuation<Input?, Never>
+    /// Closes the connection if the client is silent for too long; nil if it may be.
+    let timer: Scheduled<Void>?
   }
 
   /// The client's numeric address.
@@ -43,23 +49,23 @@ package final class LineConnection: Sendable {
 
   /// Waits for the client's next line, or for a signal. Returns nil if there will be no more.
   ///
-  /// - Parameter isPatient: true if the client may be silent for as long as it likes.
-  package func next(isPatient: Bool) async -> Input? {
+  /// - Parameter maySayNothing: true if the client may be silent for as long as it likes.
+  package func next(maySayNothing: Bool) async -> Input? {
     await withCheckedContinuation { continuation in
       let now = state.withLock { state -> Input?? in
         if let input = state.next() { return .some(input) }
         if state.hasEnded { return .some(nil) }
-        state.waiter = continuation
-        if !isPatient {
-          state.timer = channel.eventLoop.scheduleTask(in: TimeAmount(limits.silence)) {
-            [weak self] in self?.close()
-          }
-        }
+        let timer = maySayNothing ? nil : silenceTimer()
+        state.waiter = Waiter(continuation: continuation, timer: timer)
         return nil
       }
       if let now { continuation.resume(returning: now) }
       resumeReading()
     }
+  }
+
+  private func silenceTimer() -> Scheduled<Void> {
+    channel.eventLoop.scheduleTask(in: TimeAmount(limits.silence)) { [weak self] in self?.close() }
   }
 
   /// Wakes who waits for the next line, now or when somebody waits.
@@ -121,18 +127,16 @@ package final class LineConnection: Sendable {
   }
 
   private func wake(_ change: (inout State) -> Void) {
-    let (waiter, input) = state.withLock {
-      state -> (CheckedContinuation<Input?, Never>?, Input?) in
+    let (waiter, input) = state.withLock { state -> (Waiter?, Input?) in
       change(&state)
       guard let waiter = state.waiter else { return (nil, nil) }
       let input = state.next()
       guard input != nil || state.hasEnded else { return (nil, nil) }
       state.waiter = nil
-      state.timer?.cancel()
-      state.timer = nil
       return (waiter, input)
     }
-    waiter?.resume(returning: input)
+    waiter?.timer?.cancel()
+    waiter?.continuation.resume(returning: input)
   }
 }
 
