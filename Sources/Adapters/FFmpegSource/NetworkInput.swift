@@ -80,11 +80,8 @@ final class NetworkInput {
   private let location: String
   private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
-  /// Time since which no bytes have arrived; nil while nothing waits.
-  private var quietSince: ContinuousClock.Instant?
-  private var hasReportedStall = false
-  /// The connection whose bytes are awaited, if there is one, and its position at the last look.
-  private var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
+  /// Nil while nothing waits.
+  private var silence: Silence?
   private var noticedSilence: Duration
   /// Counts the requests of the item against its limits.
   var budget: OpeningBudget
@@ -101,6 +98,14 @@ final class NetworkInput {
   /// True if a connection was refused since the last `takeRefusal`.
   private var wasRefused = false
   private var judgeDepth = 0
+
+  /// The time in which somebody waits and no bytes arrive.
+  private struct Silence {
+    var since = ContinuousClock.now
+    var isReported = false
+    /// The connection whose bytes are awaited, if there is one, and its position at the last look.
+    var watched: (bytes: UnsafeMutablePointer<AVIOContext>, position: Int64)?
+  }
 
   init(
     _ location: String, reach: SourceReach = .all, settings: NetworkSettings,
@@ -284,21 +289,20 @@ final class NetworkInput {
   ///
   /// - Parameter bytes: while these arrive, no silence is reported, however long the operation takes.
   func waiting<T>(for bytes: UnsafeMutablePointer<AVIOContext>? = nil, _ body: () -> T) -> T {
-    quietSince = .now
-    watched = bytes.map { ($0, $0.pointee.pos) }
+    silence = Silence(watched: bytes.map { ($0, $0.pointee.pos) })
     interruption.beginWaiting(in: era)
     defer {
       interruption.endWaiting(in: era)
       if !isInterrupted { reportEndOfStall() }
-      (quietSince, watched, hasReportedStall) = (nil, nil, false)
+      silence = nil
     }
     return judged(body)
   }
 
   private func reportEndOfStall() {
-    guard hasReportedStall, let quietSince else { return }
-    hasReportedStall = false
-    let seconds = Int((ContinuousClock.now - quietSince) / .seconds(1))
+    guard let silence, silence.isReported else { return }
+    self.silence?.isReported = false
+    let seconds = Int((ContinuousClock.now - silence.since) / .seconds(1))
     report(.resumed(location: location, afterSeconds: seconds))
   }
 
@@ -308,13 +312,12 @@ final class NetworkInput {
 
   /// True if FFmpeg must stop; it asks ten times a second while it waits.
   fileprivate func mustStop() -> Bool {
-    if let (bytes, position) = watched, bytes.pointee.pos != position {
+    if let (bytes, position) = silence?.watched, bytes.pointee.pos != position {
       reportEndOfStall()
-      watched = (bytes, bytes.pointee.pos)
-      quietSince = .now
+      silence = Silence(watched: (bytes, bytes.pointee.pos))
     }
-    if let quietSince, !hasReportedStall, ContinuousClock.now - quietSince > noticedSilence {
-      hasReportedStall = true
+    if let silence, !silence.isReported, ContinuousClock.now - silence.since > noticedSilence {
+      self.silence?.isReported = true
       report(.stalled(location: location))
     }
     if let remote, ContinuousClock.now - lastAsked > .milliseconds(50) {
@@ -330,7 +333,7 @@ final class NetworkInput {
 
   private var bytesOfOpenConnections: Int64 {
     var count: Int64 = 0
-    if let (bytes, _) = watched { count += bytes.pointee.bytes_read }
+    if let (bytes, _) = silence?.watched { count += bytes.pointee.bytes_read }
     for bytes in opened { count += bytes.pointee.bytes_read }
     return count
   }
