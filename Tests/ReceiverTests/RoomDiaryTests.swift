@@ -51,6 +51,25 @@ import WireProtocol
     #expect(forged == [9, 1])
   }
 
+  @Test func `the cause of a room's trouble is the one that explains the other faults`() {
+    func cause(_ change: (inout RoomStatus) -> Void) -> RoomFaults.Cause {
+      var status = RoomStatus.playing
+      change(&status)
+      return RoomFaults(of: status, after: .playing).cause(in: status)
+    }
+    #expect(cause { _ in } == .outOfStep)
+    #expect(cause { $0.lostPackets += 1 } == .leftOut)
+    #expect(cause { ($0.lostPackets, $0.latePackets) = (1, 1) } == .slowDelivery)
+    #expect(cause { ($0.corruptPackets, $0.latePackets) = (1, 1) } == .undecodable)
+    #expect(cause { ($0.corruptPackets, $0.underruns) = (1, 1) } == .busyMachine)
+    #expect(cause { $0.state = .starved } == .slowDecoding)
+    #expect(
+      cause {
+        $0.state = .starved
+        $0.bufferedUntil = $0.playhead + RoomFaults.plenty
+      } == .noDelivery)
+  }
+
   @Test func `a bad minute is two lines, however much goes wrong in it`() throws {
     var evening = Evening()
     #expect(evening.seconds(10) == [])

@@ -108,7 +108,7 @@ final class ReceiverLog: ReceiverJournal {
     case .worse(let faults, let status):
       write(
         .warning, "the room got worse",
-        ["detail": "\(Self.cause(faults, status))"]
+        ["detail": "\(faults.cause(in: status).sentence)"]
           .merging(faults.values) { first, _ in first }
           .merging(status.values) { first, _ in first })
     case .wellAgain(let after, let faults):
@@ -119,21 +119,19 @@ final class ReceiverLog: ReceiverJournal {
       write(.warning, "packet corrupt", ["detail": "\(reason)", "total": "\(total)"])
     }
   }
+}
 
-  private static func cause(_ faults: RoomFaults, _ status: RoomStatus) -> String {
-    if faults.underruns > 0 {
-      return "this machine did not feed its sound device in time: it is too busy"
+extension RoomFaults.Cause {
+  fileprivate var sentence: String {
+    switch self {
+    case .busyMachine: "this machine did not feed its sound device in time: it is too busy"
+    case .undecodable: "packets cannot be decoded"
+    case .slowDelivery: "packets come too late: the network is too slow, or the sender"
+    case .leftOut: "the sender left packets out, as they would have come too late"
+    case .slowDecoding: "this machine is too busy to decode what it has"
+    case .noDelivery: "the sender does not deliver"
+    case .outOfStep: "the room is out of step, and catches up"
     }
-    if faults.corrupt > 0 { return "packets cannot be decoded" }
-    if faults.late > 0 {
-      return "packets come too late: the network is too slow, or the sender"
-    }
-    if faults.lost > 0 { return "the sender left packets out, as they would have come too late" }
-    if status.state == .starved {
-      return status.bufferedUntil - status.playhead > .seconds(5)
-        ? "this machine is too busy to decode what it has" : "the sender does not deliver"
-    }
-    return "the room is out of step, and catches up"
   }
 }
 

@@ -4,6 +4,7 @@ package import WireProtocol
 /// Decides which facts of a playing room are worth a line in the log: figures at intervals, and each beginning and end
 /// of a trouble. It looks at the room once a second while music plays.
 struct RoomDiary {
+  /// That of the status, which has all that is looked at.
   private static let lookInterval = Nanoseconds.seconds(1)
   /// Below this error nobody hears that two rooms are apart.
   private static let syncLimit = Nanoseconds.milliseconds(2)
@@ -121,6 +122,35 @@ package struct RoomFaults: Hashable, Sendable {
     }
     (late, lost) = (more(\.latePackets), more(\.lostPackets))
     (corrupt, underruns) = (more(\.corruptPackets), more(\.underruns))
+  }
+
+  /// The likeliest cause of a room's trouble: the one that explains the other faults, too.
+  package enum Cause: Hashable, Sendable {
+    /// The machine did not feed its sound device in time.
+    case busyMachine
+    case undecodable
+    /// Packets come too late: the network is too slow, or the sender.
+    case slowDelivery
+    /// The sender left packets out, because they would have come too late.
+    case leftOut
+    /// The room has packets that the machine is too busy to decode.
+    case slowDecoding
+    case noDelivery
+    /// Nothing is missing: the room is out of step.
+    case outOfStep
+  }
+
+  /// A room that starves with more than this is not short of packets: it decodes 1.5 s ahead.
+  static let plenty = MediaDuration.seconds(5)
+
+  /// - Parameter status: of the room with these faults.
+  package func cause(in status: RoomStatus) -> Cause {
+    if underruns > 0 { return .busyMachine }
+    if corrupt > 0 { return .undecodable }
+    if late > 0 { return .slowDelivery }
+    if lost > 0 { return .leftOut }
+    guard status.state == .starved else { return .outOfStep }
+    return status.bufferedUntil - status.playhead > Self.plenty ? .slowDecoding : .noDelivery
   }
 
   var isNone: Bool { late == 0 && lost == 0 && corrupt == 0 && underruns == 0 }

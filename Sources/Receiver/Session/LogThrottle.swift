@@ -1,8 +1,9 @@
-import Clock
+package import Clock
 
 /// Limits how many lines of each kind are written a minute, so that a peer that misbehaves a thousand times a
 /// second, or a card that comes and goes, cannot fill the disk.
-struct LogThrottle {
+package struct LogThrottle: Sendable {
+  /// A room that plays well writes none a minute, and one in trouble a few of each kind.
   static let linesPerMinute = 10
   private static let minute = Nanoseconds.seconds(60)
 
@@ -15,9 +16,11 @@ struct LogThrottle {
   /// One entry for each constant message of the program.
   private var kinds: [String: Kind] = [:]
 
+  package init() {}
+
   /// Returns the number of lines of this kind that were left out since the last one, or nil if this line must be
   /// left out as well.
-  mutating func admit(_ name: String, at now: LocalTime) -> Int? {
+  package mutating func admit(_ name: String, at now: LocalTime) -> Int? {
     var kind = kinds[name] ?? Kind(began: now)
     defer { kinds[name] = kind }
     let leftOut = kind.leftOut
