@@ -30,6 +30,24 @@ package struct EffectsChange: Codable, Hashable, Sendable {
 
   package var isEmpty: Bool { self == EffectsChange() }
 
+  /// Steps of a key between an item's own rate and the double.
+  private static let rateSteps = 20.0
+
+  /// Steps to a multiple of 1/20, within `Effects.rates`.
+  package init(steppingRate steps: Double, from effects: Effects) {
+    let stepped = (effects.rate * Self.rateSteps).rounded() + steps
+    self.init(rate: Self.nearest(to: stepped / Self.rateSteps, in: Effects.rates))
+  }
+
+  /// Moves the pitch by so many semitones, within `Effects.pitches`.
+  package init(steppingPitch semitones: Double, from effects: Effects) {
+    self.init(pitch: Self.nearest(to: effects.pitch + semitones, in: Effects.pitches))
+  }
+
+  private static func nearest(to value: Double, in range: ClosedRange<Double>) -> Double {
+    min(max(value, range.lowerBound), range.upperBound)
+  }
+
   /// Returns the changed effects. Throws a sentence for people if they are not available.
   package func applied(to before: Effects) throws(Refusal) -> Effects {
     var effects = isReset ? Effects() : before

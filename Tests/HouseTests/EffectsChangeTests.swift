@@ -20,6 +20,27 @@ import Testing
     #expect(try EffectsChange(isReset: true).applied(to: before) == Effects())
   }
 
+  @Test func `keys step the rate to twentieths, and the pitch by semitones, within their ranges`()
+    throws
+  {
+    var effects = Effects()
+    effects.rate = 1.13
+    func rate(_ steps: Double) -> Double? { EffectsChange(steppingRate: steps, from: effects).rate }
+    func pitch(_ semitones: Double) -> Double? {
+      EffectsChange(steppingPitch: semitones, from: effects).pitch
+    }
+    #expect(rate(1) == 1.2 && rate(-1) == 1.1)
+    effects.rate = Effects.rates.upperBound
+    #expect(rate(1) == Effects.rates.upperBound && rate(-1) == 3.95)
+    effects.rate = Effects.rates.lowerBound
+    #expect(rate(-1) == Effects.rates.lowerBound)
+    effects.pitch = 11.5
+    #expect(pitch(1) == 12 && pitch(-1) == 10.5)
+    effects.pitch = -12
+    #expect(pitch(-1) == -12)
+    #expect(try EffectsChange(steppingRate: 1, from: effects).applied(to: effects).pitch == -12)
+  }
+
   @Test func `an order that a program has chosen stays where no filter is changed`() throws {
     var before = Effects()
     before.filters = try ["limiter -1", "bass 3"].map { try SoundFilter($0) }

@@ -29,10 +29,10 @@ extension PlayerDisplay {
       case .character("n"): try give(.next)
       case .character("p"): try give(.previous)
       case .character("q"): try give(.stop)
-      case .character("["): try set(EffectsChange(rate: Self.step(effects.rate, by: -1)))
-      case .character("]"): try set(EffectsChange(rate: Self.step(effects.rate, by: 1)))
-      case .character("{"): try set(EffectsChange(pitch: Self.limited(effects.pitch - 1)))
-      case .character("}"): try set(EffectsChange(pitch: Self.limited(effects.pitch + 1)))
+      case .character("["): try set(EffectsChange(steppingRate: -1, from: effects))
+      case .character("]"): try set(EffectsChange(steppingRate: 1, from: effects))
+      case .character("{"): try set(EffectsChange(steppingPitch: -1, from: effects))
+      case .character("}"): try set(EffectsChange(steppingPitch: 1, from: effects))
       case .character("0"): try set(EffectsChange(rate: 1, pitch: 0))
       case .character("?"), .character("h"): for line in Self.keyHelp { terminal.print(line) }
       case .character: break
@@ -61,15 +61,5 @@ extension PlayerDisplay {
 
   private func set(_ change: EffectsChange) throws(Refusal) {
     try player.perform(.change(group: Order.meantGroup, .init(effects: change)))
-  }
-
-  private static func limited(_ pitch: Double) -> Double {
-    min(max(pitch, Effects.pitches.lowerBound), Effects.pitches.upperBound)
-  }
-
-  /// Steps to the next multiple of 0.05.
-  private static func step(_ rate: Double, by steps: Double) -> Double {
-    let stepped = ((rate * 20).rounded() + steps) / 20
-    return min(max(stepped, Effects.rates.lowerBound), Effects.rates.upperBound)
   }
 }
