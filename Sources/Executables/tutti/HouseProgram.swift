@@ -36,7 +36,8 @@ final class HouseProgram: LoopMember {
   struct AlarmClock {
     /// Added to the clock on the wall.
     var offset = Nanoseconds.zero
-    var lead = Nanoseconds.seconds(600)
+    /// Nil for the usual one.
+    var lead: Nanoseconds?
   }
 
   /// The configuration's file.
@@ -70,7 +71,8 @@ final class HouseProgram: LoopMember {
       name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
       encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
       inputs: configuration.inputs, voice: configuration.voice)
-    (settings.wallOffset, settings.alarmLead) = (alarms.offset, alarms.lead)
+    settings.wallOffset = alarms.offset
+    if let lead = alarms.lead { settings.alarmLead = lead }
     let music = MusicFolder.own
     (settings.fixed, settings.roots) = (configuration.fixed, configuration.roots(music: music))
     house = try House(host: host, settings: settings) { line in Self.say(line, to: log) }

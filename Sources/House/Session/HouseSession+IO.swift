@@ -61,10 +61,12 @@ extension HouseSession {
     package var lead: Nanoseconds
     /// Rooms that are free are filled so long before an alarm begins.
     package var alarmLead: Nanoseconds
+    /// A machine that restarts or loses its network in the last minutes does not keep the rooms from ringing.
+    package static let usualAlarmLead = Nanoseconds.seconds(600)
 
     package init(
       zone: (any CivilTime)? = nil, lead: Nanoseconds = .zero,
-      alarmLead: Nanoseconds = .seconds(600)
+      alarmLead: Nanoseconds = usualAlarmLead
     ) {
       (self.zone, self.lead, self.alarmLead) = (zone ?? UTC(), lead, alarmLead)
     }

@@ -31,7 +31,7 @@ package final class House: LoopMember {
     /// Folders from which more may be chosen.
     package var roots: [String] = []
     /// Rooms that are free are filled so long before an alarm begins.
-    package var alarmLead = Nanoseconds.seconds(600)
+    package var alarmLead = HouseSession.WallClock.usualAlarmLead
     /// The loudness of the library's tracks.
     package var loudness = MeasuredLoudness()
     /// Where people have left episodes and audiobooks.

@@ -132,7 +132,7 @@ struct ServeCommand: ParsableCommand {
     let century: Int64 = 3_200_000_000
     return .init(
       offset: .seconds(min(max(wallOffset ?? 0, -century), century)),
-      lead: .seconds(min(max(alarmLead ?? 600, 0), 3_600)))
+      lead: alarmLead.map { .seconds(min(max($0, 0), 3_600)) })
   }
 
   private func refuseSecond(of state: StateDirectory) throws {
