@@ -262,7 +262,7 @@ let package = Package(
     tests("WireProtocolTests", ["WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PairingTests", ["Pairing", "WireProtocol", "Clock", "TestSupport"]),
     tests("DiagnosisTests", ["Diagnosis", "ProgramJSON", "Clock", "WireProtocol", "TestSupport"]),
-    tests("DoctorTests", ["Doctor", "Diagnosis", "Clock"]),
+    tests("DoctorTests", ["Doctor", "Diagnosis", "LinuxIO", "Clock"]),
     tests("HostFactsTests", ["HostFacts", "Diagnosis", "TestSupport"]),
     tests(
       "SenderTests",

@@ -1,7 +1,6 @@
 import ALSAOutput
 import ArgumentParser
 import AvahiDiscovery
-import Clock
 import Diagnosis
 import Doctor
 import Glibc
@@ -124,7 +123,7 @@ private struct ExaminedReceiver: Sendable {
       let port = port > 0 ? UInt16(exactly: port) : own?.port
       let trust = try? TrustFile(directory: directory).read()
       return ReceiverFacts(
-        process: process, name: name, port: port.map(look) ?? .unknown,
+        process: process, name: name, port: port.map(ReceiverFacts.Port.look) ?? .unknown,
         isAnnounced: search.works && isToBeAnnounced ? own != nil : nil,
         pairings: trust?.memory.pairings.all.count ?? 0, isOpen: isOpen
       ).findings
@@ -134,26 +133,6 @@ private struct ExaminedReceiver: Sendable {
   private var identifier: Identifier? {
     let pem = (try? StateFile(path: directory + "/receiver-key.pem").read(limit: 4096)) ?? nil
     return pem.flatMap { try? TLSContext(IdentityKey(pem: $0)) }?.identifier
-  }
-
-  private func look(at port: UInt16) -> ReceiverFacts.Port {
-    do {
-      let reactor = try Reactor()
-      _ = reactor.connect(to: .loopback(port: port))
-      let deadline = HostClock.now + .seconds(1)
-      while HostClock.now < deadline {
-        for event in try reactor.wait(until: deadline) {
-          switch event {
-          case .connected: return .answers(port)
-          case .connectFailed(_, let error): return .failed(port, reason: "\(error)")
-          default: break
-          }
-        }
-      }
-      return .failed(port, reason: "nobody answers")
-    } catch {
-      return .failed(port, reason: "\(error)")
-    }
   }
 }
 
