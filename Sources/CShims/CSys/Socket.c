@@ -1,30 +1,19 @@
 #define _GNU_SOURCE
 #include "CSys.h"
+#include "Outcome.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
-#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
-static int outcome(int result) { return result < 0 ? -errno : result; }
+// Addresses, sockets, and datagrams with the times at which they passed.
 
 // MARK: addresses
 
@@ -100,87 +89,6 @@ int csys_resolve(const char *name, uint16_t port, struct csys_address *addresses
   }
   freeaddrinfo(list);
   return count;
-}
-
-// MARK: waiting
-
-int csys_epoll(void) { return outcome(epoll_create1(EPOLL_CLOEXEC)); }
-
-int csys_epoll_set(int epoll, int operation, int descriptor, uint32_t interest, uint64_t token) {
-  static const int operations[] = {EPOLL_CTL_ADD, EPOLL_CTL_MOD, EPOLL_CTL_DEL};
-  struct epoll_event event = {.data.u64 = token};
-  if (interest & CSYS_READ) event.events |= EPOLLIN | EPOLLRDHUP;
-  if (interest & CSYS_WRITE) event.events |= EPOLLOUT;
-  if (interest & CSYS_ONCE) event.events |= EPOLLONESHOT;
-  return outcome(epoll_ctl(epoll, operations[operation], descriptor, &event));
-}
-
-static int wait_ns(int epoll, struct epoll_event *events, int capacity, int64_t timeout_ns) {
-  if (timeout_ns < 0) return epoll_wait(epoll, events, capacity, -1);
-  struct timespec timeout = {timeout_ns / 1000000000, timeout_ns % 1000000000};
-  int count = epoll_pwait2(epoll, events, capacity, &timeout, NULL);
-  if (count >= 0 || errno != ENOSYS) return count;
-  int64_t milliseconds = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
-  return epoll_wait(epoll, events, capacity, milliseconds > 60000 ? 60000 : (int)milliseconds);
-}
-
-int csys_epoll_wait(int epoll, struct csys_ready *ready, int capacity, int64_t timeout_ns) {
-  struct epoll_event events[64];
-  int count = wait_ns(epoll, events, capacity > 64 ? 64 : capacity, timeout_ns);
-  if (count < 0) return errno == EINTR ? 0 : -errno;
-  for (int i = 0; i < count; i++) {
-    uint32_t e = events[i].events;
-    ready[i] = (struct csys_ready){
-        .token = events[i].data.u64,
-        .events = (e & (EPOLLIN | EPOLLRDHUP) ? CSYS_READ : 0) | (e & EPOLLOUT ? CSYS_WRITE : 0) |
-                  (e & EPOLLHUP ? CSYS_HANGUP : 0) | (e & EPOLLERR ? CSYS_FAULT : 0)};
-  }
-  return count;
-}
-
-int csys_eventfd(void) { return outcome(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
-
-int csys_eventfd_raise(int descriptor) { return outcome(eventfd_write(descriptor, 1)); }
-
-int csys_eventfd_clear(int descriptor) {
-  eventfd_t value;
-  return outcome(eventfd_read(descriptor, &value));
-}
-
-static sigset_t signal_set(const int *signals, int count) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
-  return set;
-}
-
-int csys_signals(const int *signals, int count) {
-  sigset_t set = signal_set(signals, count);
-  int error = pthread_sigmask(SIG_BLOCK, &set, NULL);
-  if (error) return -error;
-  return outcome(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-int csys_signals_block(const int *signals, int count) {
-  sigset_t set = signal_set(signals, count);
-  return -pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
-int csys_signals_unblock(const int *signals, int count) {
-  sigset_t set = signal_set(signals, count);
-  return -pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
-int csys_signal_is_ignored(int signal) {
-  struct sigaction action;
-  return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-int csys_signals_next(int descriptor) {
-  struct signalfd_siginfo info;
-  ssize_t count = read(descriptor, &info, sizeof info);
-  if (count < 0) return -errno;
-  return count == sizeof info ? (int)info.ssi_signo : -EAGAIN;
 }
 
 // MARK: sockets
@@ -408,67 +316,3 @@ int csys_transmitted_next(int descriptor, struct csys_transmitted *transmitted) 
   transmitted->realtime_ns = stamp;
   return stamp && known;
 }
-
-// MARK: threads and memory
-
-int csys_thread_start(pthread_t *thread, void *(*body)(void *), void *context, size_t stack,
-                      int priority) {
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error) return -error;
-  error = pthread_attr_setstacksize(&attributes, stack);
-  if (!error && priority > 0) {
-    struct sched_param parameters = {.sched_priority = priority};
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-    pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-    error = pthread_attr_setschedparam(&attributes, &parameters);
-  }
-  // A signal goes to any thread that does not block it: it must find none but the one that watches for it.
-  sigset_t all, before;
-  sigfillset(&all);
-  if (!error) error = pthread_sigmask(SIG_SETMASK, &all, &before);
-  if (!error) {
-    error = pthread_create(thread, &attributes, body, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-  }
-  pthread_attr_destroy(&attributes);
-  return -error;
-}
-
-static __attribute__((noinline)) void touch_stack(size_t count) {
-  volatile char *bytes = __builtin_alloca(count);
-  for (size_t i = 0; i < count; i += 1024) bytes[i] = 0;
-}
-
-void csys_thread_prepare(const char *name, size_t touched) {
-  char kept[16];
-  snprintf(kept, sizeof kept, "%s", name);
-  pthread_setname_np(pthread_self(), kept);
-  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-  if (touched) touch_stack(touched);
-}
-
-// Past the C library, which remembers what it was told.
-int csys_thread_priority(void) {
-  struct sched_param parameters = {0};
-  int policy = sched_getscheduler(0);
-  if (policy < 0 || sched_getparam(0, &parameters)) return -errno;
-  return (policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ? parameters.sched_priority : 0;
-}
-
-int csys_thread_prefer(int priority) {
-  struct sched_param parameters = {.sched_priority = priority};
-  return outcome(
-      sched_setscheduler(0, priority > 0 ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER, &parameters));
-}
-
-int csys_lock_memory(void) { return outcome(mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)); }
-
-void csys_return_memory(void) {
-  mallopt(M_ARENA_MAX, 2);
-  // A threshold that is set does not grow.
-  mallopt(M_MMAP_THRESHOLD, 128 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
-}
-
-int csys_hide_memory(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ? -errno : 0; }
