@@ -3,7 +3,8 @@ package struct BusPresence: Hashable, Sendable {
   /// A bus that has just begun anew is soon there.
   static let firstDelayMs = 1_000.0
   /// A bus that hung has to end the connection before, which has the name: it is asked so often for it.
-  package static let patience = 50
+  package static let nameAttempts = 50
+  /// The delay doubles up to this.
   package static let longestDelayMs = 30_000.0
 
   private enum State: Hashable {
@@ -49,7 +50,7 @@ package struct BusPresence: Hashable, Sendable {
     guard case .asking(let name) = state else { return nil }
     if isOurs {
       (state, delayMs) = (.named(name), Self.firstDelayMs)
-      asks = name == usualName ? Self.patience : 0
+      asks = name == usualName ? Self.nameAttempts : 0
       return nil
     }
     if asks > 0 {

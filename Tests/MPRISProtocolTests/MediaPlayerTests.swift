@@ -360,7 +360,7 @@ private func player(_ group: HouseState.Group) -> MediaPlayer {
     _ = again.answered(isOurs: true)
     again.lost(at: 0)
     _ = again.opened()
-    for _ in 0..<BusPresence.patience { #expect(again.answered(isOurs: false) == "n") }
+    for _ in 0..<BusPresence.nameAttempts { #expect(again.answered(isOurs: false) == "n") }
     #expect(again.answered(isOurs: false) == "n.instance7")
     var other = BusPresence(name: "n", process: 7, at: 5)
     _ = other.opened()

@@ -96,7 +96,7 @@ import Testing
     let gate = Gate()
     let browser = FolderBrowser(
       roots: ["/hung", root],
-      patience: { root, giveUp in if root == "/hung" { giveUp() } },
+      timer: { root, giveUp in if root == "/hung" { giveUp() } },
       look: { root, steps throws(IOError) in
         if root == "/hung" { gate.wait() }
         return FolderTree.Listing()

@@ -69,9 +69,9 @@ struct ControlClient {
 
   /// Asks a daemon about the rooms that it is paired with; it may visit one meanwhile. Returns nil if no daemon runs.
   func ask(_ request: PairingRequest) throws -> PairingAnswer? {
-    var patient = self
-    patient.timeout = Self.visitTimeout
-    switch try patient.outcome(of: .pairing(request: request)) {
+    var visitor = self
+    visitor.timeout = Self.visitTimeout
+    switch try visitor.outcome(of: .pairing(request: request)) {
     case .pairing(let answer)?: return answer
     case .done?, .access?, .library?, .refused?: throw Self.misunderstood
     case nil: return nil

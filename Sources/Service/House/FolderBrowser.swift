@@ -35,12 +35,12 @@ package final class FolderBrowser: Sendable {
     @Sendable (_ root: String, _ steps: [String]) throws(IOError) -> FolderTree.Listing
 
   /// Calls `giveUp` once a look at `root` has taken too long.
-  typealias Patience =
+  typealias Timer =
     @Sendable (_ root: String, _ giveUp: @escaping @Sendable () -> Void) -> Void
 
   /// Longer than a disk takes to spin up.
   static let timeLimit = Nanoseconds.seconds(8)
-  static let patience: Patience = { _, giveUp in
+  static let timer: Timer = { _, giveUp in
     let end = DispatchTime.now() + .nanoseconds(Int(timeLimit.count))
     DispatchQueue.global().asyncAfter(deadline: end, execute: giveUp)
   }
@@ -50,17 +50,17 @@ package final class FolderBrowser: Sendable {
   private let roots: Mutex<[String]>
   private let looks = Mutex(0)
   private let look: Look
-  private let patience: Patience
+  private let timer: Timer
 
   init(
-    roots: [String], patience: @escaping Patience = FolderBrowser.patience,
+    roots: [String], timer: @escaping Timer = FolderBrowser.timer,
     look: @escaping Look = { root, steps throws(IOError) in
       try FolderTree.list(
         root: FileName.bytes(of: root), steps: steps.map(FileName.bytes(of:)))
     }
   ) {
     self.roots = Mutex(roots)
-    (self.look, self.patience) = (look, patience)
+    (self.look, self.timer) = (look, timer)
   }
 
   package func set(roots: [String]) { self.roots.withLock { $0 = roots } }
@@ -160,7 +160,7 @@ package final class FolderBrowser: Sendable {
         return once.end(nil)
       }
       thread.detach()
-      patience(root) { once.end(nil) }
+      timer(root) { once.end(nil) }
     }
     switch result {
     case .success(let listing)?: return listing
