@@ -242,6 +242,21 @@ enum Rules {
   static func badDecisionNames(_ names: [String]) -> [String] {
     var seen: Set<Substring> = []
     return names.filter { name in
+  /// Relative links of a document to files that are not there. Headings within a file are not looked for.
+  static func deadLinks(_ document: File, exists: (String) -> Bool) -> [String] {
+    let folder = document.path.split(separator: "/").dropLast()
+    func path(of link: String) -> String {
+      (folder + link.split(separator: "/")).reduce(into: [Substring]()) { parts, part in
+        if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+      }.joined(separator: "/")
+    }
+    return document.lines.enumerated().flatMap { number, line in
+      line.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map { String($0.1) }
+        .filter { !exists(path(of: $0)) }
+        .map { "\(document.path):\(number + 1): \($0)" }
+    }
+  }
+
       let number = name.prefix(4)
       let isNumbered =
         number.count == 4 && number.allSatisfy(\.isNumber)

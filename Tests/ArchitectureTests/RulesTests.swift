@@ -170,3 +170,11 @@ import Testing
       Rules.badDecisionNames(["0001-a.md", "1-b.md", "0001-c.md", "0002-d.txt"]).count == 3)
   }
 }
+  @Test func `links that lead nowhere are found`() {
+    let text = "[a](b.md) and [c](../d.md#e)\n[f](https://g.h/i) [j](#k) [l](m/)"
+    let document = Self.file(text, at: "docs/n/o.md")
+    #expect(Rules.deadLinks(document) { _ in true }.isEmpty)
+    let there: Set = ["docs/n/b.md", "docs/n/m"]
+    #expect(Rules.deadLinks(document, exists: there.contains) == ["docs/n/o.md:1: ../d.md"])
+  }
+
