@@ -52,6 +52,7 @@ package struct ProbeSchedule: Hashable, Sendable {
 
   /// A request and its answer have 64 bytes each: 20 a second are 2 kB/s both ways, headers included.
   static let usualInterval = Nanoseconds.milliseconds(50)
+  /// While nothing plays.
   static let idleInterval = Nanoseconds.seconds(1)
 
   private func interval(at now: LocalTime, isWandering: Bool) -> Nanoseconds {

@@ -4,6 +4,7 @@ import WireProtocol
 
 /// The search for receivers, which is restarted after a failure.
 struct RoomSearch {
+  /// Time from a failure to the next attempt.
   private static let retryDelay = Nanoseconds.seconds(10)
 
   private var browser: ServiceBrowser?

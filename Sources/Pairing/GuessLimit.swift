@@ -4,7 +4,9 @@ package import Clock
 /// it takes centuries on average to find one of ten million. Counts over all peers, because addresses and keys cost
 /// nothing.
 package struct GuessLimit: Hashable, Sendable {
+  /// Guesses without a delay: people mistype.
   package static let free = 3
+  /// Doubled with each wrong guess, up to `longestDelay`.
   package static let firstDelay = Nanoseconds.seconds(30)
   package static let longestDelay = Nanoseconds.seconds(3600)
 
@@ -15,6 +17,7 @@ package struct GuessLimit: Hashable, Sendable {
 
   package init(wrong: Int = 0) { self.wrong = max(0, min(wrong, Self.mostCounted)) }
 
+  /// Far beyond the guess from which on the delay grows no more, the tenth or so.
   private static let mostCounted = 16
 
   /// Returns the time until the next guess may be made.

@@ -6,9 +6,13 @@ import Pairing
 
 /// The sound of a PIN: "My PIN is", its digits in two groups of four, and all of it once more.
 struct SpokenPIN {
+  /// In Hz, as the recorded words have it.
   static let sampleRate = 48_000
+  /// The place of "My PIN is" among the words, behind the ten digits.
   private static let introduction = 10
+  /// All of it is said so often: the second time, people know what comes.
   private static let times = 2
+  /// In seconds: after a digit, after a group of four, and before it is said again.
   private static let pauseOfDigits = 0.12
   private static let pauseOfGroups = 0.6
   private static let pauseOfTimes = 1.2

@@ -154,6 +154,7 @@ struct TimeObservers {
 }
 
 extension TimeObservers.Observer {
+  /// Longer than a frame of any rate.
   private static let nearness = Duration.milliseconds(1).flicks
 
   fileprivate mutating func tell(_ playhead: Playhead, landing: PlaybackTime?) {

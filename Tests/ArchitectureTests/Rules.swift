@@ -222,7 +222,40 @@ enum Rules {
     return words.contains("func") || words.contains("init") || words.contains("deinit")
   }
 
+  /// Constants that are times, and that neither a comment of their own nor one of the constants above them explains.
+  static func unexplainedTimes(_ file: File) -> [String] {
+    var isExplained = false
+    return file.lines.enumerated().compactMap { index, line in
+      let line = line.drop { $0 == " " }
+      if line.hasPrefix("//") {
+        isExplained = true
+        return nil
+      }
+      guard line.contains(#/^(\w+ )*static let /#) else {
+        isExplained = false
+        return nil
+      }
+      let isTime = line.contains(#/= .*(Nanoseconds|Duration|Interval|TimeAmount)\.\w+\(\d/#)
+      return isTime && !isExplained ? "\(file.path):\(index + 1): \(line)" : nil
+    }
+  }
+
   // MARK: - Documents
+
+  /// Relative links of a document to files that are not there. Headings within a file are not looked for.
+  static func deadLinks(_ document: File, exists: (String) -> Bool) -> [String] {
+    let folder = document.path.split(separator: "/").dropLast()
+    func path(of link: String) -> String {
+      (folder + link.split(separator: "/")).reduce(into: [Substring]()) { parts, part in
+        if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+      }.joined(separator: "/")
+    }
+    return document.lines.enumerated().flatMap { number, line in
+      line.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map { String($0.1) }
+        .filter { !exists(path(of: $0)) }
+        .map { "\(document.path):\(number + 1): \($0)" }
+    }
+  }
 
   /// Every vector of the specification has a name of its own that begins with its channel.
   static func badVectorNames(_ document: String) -> [String] {
@@ -242,21 +275,6 @@ enum Rules {
   static func badDecisionNames(_ names: [String]) -> [String] {
     var seen: Set<Substring> = []
     return names.filter { name in
-  /// Relative links of a document to files that are not there. Headings within a file are not looked for.
-  static func deadLinks(_ document: File, exists: (String) -> Bool) -> [String] {
-    let folder = document.path.split(separator: "/").dropLast()
-    func path(of link: String) -> String {
-      (folder + link.split(separator: "/")).reduce(into: [Substring]()) { parts, part in
-        if part == ".." { _ = parts.popLast() } else { parts.append(part) }
-      }.joined(separator: "/")
-    }
-    return document.lines.enumerated().flatMap { number, line in
-      line.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map { String($0.1) }
-        .filter { !exists(path(of: $0)) }
-        .map { "\(document.path):\(number + 1): \($0)" }
-    }
-  }
-
       let number = name.prefix(4)
       let isNumbered =
         number.count == 4 && number.allSatisfy(\.isNumber)

@@ -150,6 +150,22 @@ import Testing
     #expect(Rules.unprovenCode(wrong, in: [example]).count == 1)
   }
 
+  @Test func `times without a reason are found`() {
+    let time = "private static let wait = Nanoseconds.seconds(3)"
+    for bad in [
+      time, "\n  \(time)", "/// A reason.\nlet x = 1\n\(time)", "// A reason.\n\n\(time)",
+      "static let pause = Duration.milliseconds(20)",
+    ] {
+      #expect(Rules.unexplainedTimes(Self.file(bad)).count == 1, "\(bad)")
+    }
+    for good in [
+      "/// A reason.\n\(time)", "/// Both.\nstatic let a = 1\n\(time)", "static let a = 1",
+      "let wait = Nanoseconds.seconds(3)", "static let none = Nanoseconds.zero",
+    ] {
+      #expect(Rules.unexplainedTimes(Self.file(good)).isEmpty, "\(good)")
+    }
+  }
+
   @Test func `comments with a vague opening are found`() {
     let bad = [
       "  /// What a room says.", "// Whether it plays.", "/// Of a room", "  //  By name.",
@@ -162,14 +178,6 @@ import Testing
     for line in good { #expect(Rules.vagueOpenings(Self.file(line)).isEmpty, "\(line)") }
   }
 
-  @Test func `unnamed vectors and unnumbered decisions are found`() {
-    #expect(Rules.badVectorNames("```hex").count == 1)
-    #expect(Rules.badVectorNames("```hex control.a\n```\n```hex control.a").count == 1)
-    #expect(Rules.badVectorNames("```hex control.a\n```\n```hex media.b").isEmpty)
-    #expect(
-      Rules.badDecisionNames(["0001-a.md", "1-b.md", "0001-c.md", "0002-d.txt"]).count == 3)
-  }
-}
   @Test func `links that lead nowhere are found`() {
     let text = "[a](b.md) and [c](../d.md#e)\n[f](https://g.h/i) [j](#k) [l](m/)"
     let document = Self.file(text, at: "docs/n/o.md")
@@ -178,3 +186,11 @@ import Testing
     #expect(Rules.deadLinks(document, exists: there.contains) == ["docs/n/o.md:1: ../d.md"])
   }
 
+  @Test func `unnamed vectors and unnumbered decisions are found`() {
+    #expect(Rules.badVectorNames("```hex").count == 1)
+    #expect(Rules.badVectorNames("```hex control.a\n```\n```hex control.a").count == 1)
+    #expect(Rules.badVectorNames("```hex control.a\n```\n```hex media.b").isEmpty)
+    #expect(
+      Rules.badDecisionNames(["0001-a.md", "1-b.md", "0001-c.md", "0002-d.txt"]).count == 3)
+  }
+}

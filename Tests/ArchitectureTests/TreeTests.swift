@@ -82,6 +82,10 @@ import Testing
     Self.expectNone(files.flatMap(Rules.oversizedFunctions))
   }
 
+  @Test func `each constant of time has a reason`() throws {
+    Self.expectNone(try SourceTree.files(in: "Sources").flatMap(Rules.unexplainedTimes))
+  }
+
   @Test func `comments with a vague opening become fewer`() throws {
     let files = try SourceTree.paths(in: "Sources").filter { path in
       [".swift", ".c", ".h", ".js"].contains { path.hasSuffix($0) }

@@ -17,7 +17,9 @@ protocol DaemonUser: AnyObject {
 /// A connection to the Avahi daemon that reconnects by itself. It can be made before the daemon or the system bus
 /// runs, and survives restarts of both. It belongs to Avahi's thread.
 final class DaemonConnection {
+  /// A daemon that restarts is back within seconds; an attempt costs a call over the bus.
   static let retryDelay = Duration.seconds(1)
+  /// Interval of looks for a daemon that does not run or hangs.
   private static let askAgainDelay = Duration.seconds(10)
 
   private let poll: Poll

@@ -40,6 +40,7 @@ final class LoopExecutor: TaskExecutor {
 final class AcceptPause: ChannelDuplexHandler {
   typealias InboundIn = Channel
   typealias OutboundIn = Never
+  /// Clients hardly notice it, and a loop that fails at once costs nothing meanwhile.
   private static let pause = TimeAmount.milliseconds(200)
   private var isPausing = false
 

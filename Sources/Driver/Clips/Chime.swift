@@ -6,6 +6,7 @@ enum Chime {
   private static let pitches = [783.99, 659.26]
   /// In seconds: from one note to the next, and until the last has died away.
   private static let (step, end) = (0.28, 0.85)
+  /// Share of full scale, for each note. Both sound at once for a while, and must not clip.
   private static let level: Float = 0.35
 
   /// Mono, full scale ±1.

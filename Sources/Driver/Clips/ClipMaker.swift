@@ -41,6 +41,7 @@ package struct ClipMaker: Sendable {
   package static let textLimit = 1_000
   /// Bytes of a voice's sound: a minute of two channels at 48 kHz with 32 bits.
   private static let voiceLimit = 23 << 20
+  /// Time for the voice to speak: programs make speech many times as fast as people.
   private static let voiceTime = Nanoseconds.seconds(10)
   /// A minute of sound is read faster than this, or not at all.
   private static let readTime = Nanoseconds.seconds(20)

@@ -9,6 +9,7 @@ import Service
 
 /// Sends one request to a running player and waits for the answer.
 struct ControlClient {
+  /// Time for an answer: a busy player or daemon takes less than one.
   static let timeout = Nanoseconds.seconds(5)
   /// A visit to a room ends within 15 s of the connection, by itself; an announcement begins as soon, or is refused; a
   /// feed is read in 20 s, or not at all.

@@ -10,6 +10,7 @@ import Service
 /// Shows a running player: a line that is written over on a terminal, otherwise lines that stay, or JSON for
 /// programs. It never blocks on a slow reader. If writing fails, the display is given up and the player plays on.
 final class PlayerDisplay: LoopMember {
+  /// Interval of updates: figures that change faster cannot be read.
   private static let interval = Nanoseconds.milliseconds(200)
   /// Interval between lines that stay.
   private static let logInterval = Nanoseconds.seconds(5)

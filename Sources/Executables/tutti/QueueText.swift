@@ -10,6 +10,7 @@ import Service
 /// The list as text for people: titles and lengths. Reads the tags of files that the player has not opened yet, for
 /// at most 700 ms.
 enum QueueText {
+  /// Time for all files: people wait for the list.
   private static let timeout = Nanoseconds.milliseconds(700)
 
   static func lines(_ queue: [QueueEntry]) -> [StyledText] {

@@ -39,6 +39,7 @@ final class Announcement {
 
   /// Rooms that are quieter play announcements with this volume, if no other is asked for: docs/protocol/clips.md.
   private static let leastVolume = 30.0
+  /// A room may take so long to hear of the end.
   private static let farewell = Nanoseconds.seconds(3)
 
   private struct Part {

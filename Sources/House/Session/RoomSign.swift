@@ -14,6 +14,7 @@ final class RoomSign {
   private static let longest = Nanoseconds.seconds(10)
   /// The room may take so long to hear of the end.
   private static let farewell = Nanoseconds.seconds(2)
+  /// Time for which the music is away, or there, each time.
   private static let blink = Nanoseconds.milliseconds(350)
 
   private var kind: Kind

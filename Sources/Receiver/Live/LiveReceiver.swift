@@ -32,6 +32,7 @@ struct LiveReceiver {
     var asks = 0
   }
 
+  /// `LatencyChoice` counts its spans in reports.
   static let reportInterval = Nanoseconds.milliseconds(500)
   /// If nothing arrives, the sender may have stopped because it missed too many asks. The receiver then asks each time
   /// another `silence` has passed, until `callingTime` after the last packet. The sender may also have nothing to send.
@@ -39,9 +40,11 @@ struct LiveReceiver {
   private static let callingTime = Nanoseconds.seconds(2)
   /// Longest concealment of one gap; after it, missing packets are silent.
   static let longestConcealment = MediaDuration.milliseconds(40)
+  /// Wait before the first ask, at least: a packet may only have been overtaken.
   private static let leastWait = Nanoseconds.milliseconds(4)
   /// Number of packets by which networks commonly change the order.
   private static let disorder: UInt64 = 2
+  /// Interval between two asks for one packet, also where the usual round trip is shorter.
   private static let leastInterval = Nanoseconds.milliseconds(10)
   /// Largest distance of a packet from its time, besides the latency, because rooms may be delayed by as much.
   private static let misfit = Nanoseconds.seconds(2)

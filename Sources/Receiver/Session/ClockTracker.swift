@@ -13,6 +13,7 @@ struct ClockTracker {
   private var wasLocked = false
   /// The last round trips, oldest first.
   private var lastRoundTrips: [Nanoseconds] = []
+  /// At 20 probes a second, those of the last three seconds.
   private static let roundTripLimit = 64
 
   enum Change {

@@ -4,11 +4,14 @@ import WireProtocol
 /// Connections that have not sent their first message: few, for a short time, with little memory. Each may complete a
 /// handshake, which costs this machine some work, so the number per host is limited too.
 struct Lobby {
+  /// Guests at a time: eight senders that begin a session at once have two each.
   static let limit = 16
   static let timeout = ProtocolLimits.silence
   /// A handshake takes a small board some milliseconds. A sender needs two for a session.
   static let connectionsPerSecond: Int64 = 20
+  /// Connections that a host may make at once.
   static let connectionBurst: Int64 = 100
+  /// Hosts whose connections are counted.
   static let hostLimit = 64
 
   struct Guest {

@@ -6,6 +6,7 @@ import WireProtocol
 struct RisingVolume {
   /// The steps of a rise are too small to be heard.
   private static let stepCount: Int64 = 200
+  /// Shorter steps would only cost messages to the render thread.
   private static let leastInterval = Nanoseconds.milliseconds(200)
 
   private(set) var volume: StreamVolume

@@ -62,7 +62,9 @@ struct SenderLink {
   /// True if the sender exceeded its credit by more than one read can hold.
   var overrunsCredit: Bool { mediaBytes > grantedLimit + Self.toleratedOverrun }
 
+  /// Bytes: one read of a socket.
   private static let toleratedOverrun: UInt64 = 64 << 10
+  /// With its head. A smaller credit might never let it pass.
   private static let largestMessage = UInt64(ProtocolLimits.mediaMessage + 4)
 
   /// Returns a new limit to grant, if it is worth a message: at least a sixteenth of the capacity more than before.

@@ -3,8 +3,9 @@ import WireProtocol
 
 /// Who has a room.
 enum Tenancy {
-  /// For how long it is held, and how often it is then looked whether what is buffered has sounded.
+  /// Time for which it is held.
   static let heldTime = ProtocolLimits.reservation
+  /// Interval of looks, after that, whether what is buffered has sounded. Nobody notices a second more.
   static let lookInterval = Nanoseconds.seconds(1)
 
   struct Reservation {

@@ -143,6 +143,7 @@ struct StreamKeeper {
 
   /// Rooms hold minutes, and a seam lies ten seconds ahead: how much they hold matters only where that is little.
   private static let little = MediaDuration.seconds(30)
+  /// Growth of what the rooms hold that is told again, as usual and where they hold little.
   private static let step = MediaDuration.seconds(15)
   private static let littleStep = MediaDuration.seconds(1)
 

@@ -29,7 +29,9 @@ package struct LatencyChoice: Sendable {
   private static let reserve = Nanoseconds.microseconds(2_500)
   /// A source has reached a level if it is at most this far below it.
   private static let tolerance = Nanoseconds.milliseconds(1)
+  /// Time after a change before the latency is lowered: each change resamples the sound for some seconds.
   private static let stepInterval = Nanoseconds.seconds(60)
+  /// A level that had too many holes is not tried again before.
   private static let failureMemory = Nanoseconds.seconds(600)
 
   private struct Report {

@@ -38,6 +38,7 @@ package struct LevelGate: Sendable {
   /// No input's noise is this loud. This level opens the gate whatever the floor is, such as when a record plays from
   /// the beginning on. dBFS.
   private static let clearlyLoud = -35.0
+  /// Sound below this frequency does not count: rumble of record players, and offsets of cards. Hz.
   private static let corner = 30.0
   /// Digital silence. dBFS.
   package static let silence = -120.0

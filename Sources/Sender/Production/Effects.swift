@@ -1,9 +1,14 @@
 /// Changes to the sound of items before it is encoded.
 package struct Effects: Hashable, Sendable {
+  /// Seconds of the item per second of sound: two octaves each way.
   package static let rates = 0.25...4
+  /// Semitones: an octave each way.
   package static let pitches = -12.0...12
+  /// LUFS. Hardly any music is louder than -5, and none has to be quieter than -40.
   package static let loudnesses = -40.0 ... -5
+  /// Seconds.
   package static let crossfades = 0.0...12
+  /// Filters in a row.
   package static let filterLimit = 16
 
   /// Seconds of the item per second of sound; in `rates`.

@@ -13,6 +13,7 @@ struct ConnectedRoom {
   var toldState: ToldState?
   /// A room says how it is once a second, so what is not told of a room that changes all the time is told soon.
   private var tellings = RateLimit(perSecond: 2, burst: tellingBurst)
+  /// Changes that may follow each other at once.
   private static let tellingBurst: Int64 = 10
   /// A room that starves before this does so because of what it was told, or because there was nothing to send.
   private(set) var starvationCountsFrom: LocalTime

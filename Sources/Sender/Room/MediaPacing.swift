@@ -15,6 +15,7 @@ package struct MediaPacing: Sendable {
   package static let fastest = 100e6
   /// A longer queue is made by our own packets; a radio's own jitter is mostly shorter.
   private static let tolerated = Nanoseconds.milliseconds(8)
+  /// With a shorter queue the path has room for more. Between both, the rate stays.
   private static let calm = Nanoseconds.milliseconds(4)
   /// Taking off a quarter empties a queue within a second; adding a tenth finds a free path again within two.
   private static let decrease = 0.75

@@ -4,6 +4,7 @@ import Clock
 struct RoomDialling {
   /// A room that has just gone is back in a moment or in a while.
   static let firstRetry = Nanoseconds.milliseconds(250)
+  /// The delay doubles up to this.
   static let lastRetry = Nanoseconds.seconds(5)
   /// A refusal is looked at again this much later.
   static let refusedRetry = Nanoseconds.seconds(5)

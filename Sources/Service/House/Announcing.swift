@@ -40,6 +40,7 @@ struct ClipPlaces {
     case itemsOfGuests
   }
 
+  /// Announcements of each kind that are made at a time; more are refused.
   private static let limit = 2
   private var taken: [Kind: Int] = [:]
 
