@@ -149,8 +149,24 @@ import WireProtocol
   @Test func `channels fit the device's`() {
     #expect(ChannelFit.fit([1, 2][...], from: 1, to: 2) == [1, 1, 2, 2])
     #expect(ChannelFit.fit([1, 3, 5, 7][...], from: 2, to: 1) == [2, 6])
-    #expect(ChannelFit.fit([1, 2, 3, 4, 5, 6][...], from: 6, to: 2) == [1, 2])
+    #expect(ChannelFit.fit([1, 2, 3, 4, 5, 6][...], from: 6, to: 4) == [1, 2, 3, 4])
     #expect(ChannelFit.fit([1, 2][...], from: 2, to: 4) == [1, 2, 0, 0])
     #expect(ChannelFit.fit([][...], from: 3, to: 2).isEmpty)
+  }
+
+  /// Letters say where each channel is: left, right, centre, and low frequencies, which are left out.
+  @Test(arguments: ["LRC", "LRLR", "LRCLR", "LRC-LR", "LRC-CLR", "LRC-LRLR"])
+  func `more channels than two are heard on their sides, within full scale`(places: String) {
+    let count = places.count
+    for (channel, place) in places.enumerated() {
+      let frame = (0..<count).map { Float($0 == channel ? 1 : 0) }
+      let heard = ChannelFit.fit(frame[...], from: count, to: 2)
+      #expect((heard[0] > 0.2) == "LC".contains(place), "\(place): \(heard)")
+      #expect((heard[1] > 0.2) == "RC".contains(place), "\(place): \(heard)")
+      let mono = ChannelFit.fit(frame[...], from: count, to: 1)
+      #expect(abs(mono[0] - (heard[0] + heard[1]) / 2) < 1e-6)
+    }
+    let all = ChannelFit.fit([Float](repeating: -1, count: count)[...], from: count, to: 2)
+    #expect(all.allSatisfy { abs($0 + 1) < 1e-6 }, "\(all)")
   }
 }

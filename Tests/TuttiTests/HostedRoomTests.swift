@@ -25,13 +25,17 @@ import Tutti
     let player = try await Player(rooms: [ear.room], settings: settings)
     await #expect(throws: TuttiError.noSuchItem) { try await player.play(atHostTime: .now) }
     try await player.append([.custom("level") { Level() }])
-    let began = try await player.play(atHostTime: .now + .seconds(1))
+    let wish = HostTime.now + .seconds(1)
+    let began = try await player.play(atHostTime: wish)
+    #expect(began >= wish)
     await ear.listen(until: began + .milliseconds(500))
     try await player.fade(to: 0.5, over: .milliseconds(200))
     #expect(player.volume == 0.5)
     let faded = HostTime.now + (try await player.outputLatency()) + .milliseconds(200)
     await ear.listen(until: faded + .milliseconds(200))
-    let ended = try await player.pause(atHostTime: .now + .seconds(1))
+    let end = HostTime.now + .seconds(1)
+    let ended = try await player.pause(atHostTime: end)
+    #expect(ended >= end)
     await ear.listen(until: ended + .milliseconds(200))
     await player.close()
 
@@ -98,6 +102,29 @@ import Tutti
     await #expect(throws: TuttiError.self) { try await player.rooms.setSound(sound) }
     #expect(try await player.rooms.status().rooms.first?.settings?.sound?.balance == -100)
     await player.close()
+  }
+
+  @Test func `six channels are heard on their sides, by two speakers`() async throws {
+    let ear = Ear()
+    var settings = OutputSettings()
+    settings.identity = .temporary
+    settings.codec = .pcm
+    let six = try PCMFormat(channelCount: 6)
+    let renderer = try await AudioRenderer(rooms: [ear.room], format: six, settings: settings)
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    // The centre and the left one at the back.
+    let frame: [Float] = [0, 0, 0.4, 0, 0.4, 0]
+    let second = (0..<48_000).flatMap { _ in frame }
+    try renderer.enqueue(AudioBuffer(second, format: six, at: .zero))
+    let began = try await synchronizer.setRate(1)
+    await ear.listen(until: began + .milliseconds(700))
+    await renderer.close()
+    let loudest = try #require(ear.pairs.max { $0.levels[0] < $1.levels[0] }).levels
+    // Each at half its power, and all at full scale together within it.
+    let part = Float(0.5).squareRoot() / (1 + 2 * Float(0.5).squareRoot())
+    #expect(abs(loudest[0] - 0.8 * part) < 0.01, "\(loudest)")
+    #expect(abs(loudest[1] - 0.4 * part) < 0.01, "\(loudest)")
   }
 
   @Test func `two rooms of this program record the same`() async throws {

@@ -189,29 +189,3 @@ package final class DecodeStage {
     takeConverted()
   }
 }
-
-/// Fits the channels of a stream to those of a device.
-enum ChannelFit {
-  /// Copies mono to every channel and mixes down to mono by the mean. Otherwise channels keep their places: extra ones
-  /// are dropped and missing ones are silent.
-  static func fit(_ samples: ArraySlice<Float>, from: Int, to: Int) -> [Float] {
-    if from == to { return Array(samples) }
-    let frames = samples.count / from
-    var out = [Float](repeating: 0, count: frames * to)
-    let base = samples.startIndex
-    for frame in 0..<frames {
-      if from == 1 {
-        for channel in 0..<to { out[frame * to + channel] = samples[base + frame] }
-      } else if to == 1 {
-        var sum: Float = 0
-        for channel in 0..<from { sum += samples[base + frame * from + channel] }
-        out[frame] = sum / Float(from)
-      } else {
-        for channel in 0..<min(from, to) {
-          out[frame * to + channel] = samples[base + frame * from + channel]
-        }
-      }
-    }
-    return out
-  }
-}
