@@ -124,8 +124,7 @@ public actor SampleQueuePlayer {
         return 0
       }
       let rate = player.synchronizer.rate
-      try await player.restart(at: before, offset: .zero)
-      return rate
+      return try await player.restart(at: before, offset: .zero) ? rate : 0
     }
   }
 
@@ -153,8 +152,7 @@ public actor SampleQueuePlayer {
   /// Plays an item from a position on, whatever has sounded before. Without an item at this index, the sound ends.
   public func play(at index: Int, from offset: PlaybackTime = .zero) async throws(TuttiError) {
     try await inTurn { player throws(TuttiError) in
-      try await player.restart(at: index, offset: offset)
-      return player.rate
+      try await player.restart(at: index, offset: offset) ? player.rate : 0
     }
   }
 
@@ -171,8 +169,7 @@ public actor SampleQueuePlayer {
     try await inTurn { player throws(TuttiError) in
       let rate = player.synchronizer.rate
       guard let index = player.currentIndex else { return 0 }
-      try await player.restart(at: index, offset: position)
-      return rate
+      return try await player.restart(at: index, offset: position) ? rate : 0
     }
   }
 
@@ -186,16 +183,18 @@ public actor SampleQueuePlayer {
 
   // MARK: - Restart, or continue
 
-  /// Forgets all that is enqueued, and begins with this item. What follows is a timeline of its own, from zero on.
-  private func restart(at index: Int, offset: PlaybackTime) async throws(TuttiError) {
+  /// Forgets all that is enqueued, and begins with this item. What follows is a timeline of its own, from zero on. Returns false
+  /// if there is no such item: then there is nothing to start.
+  private func restart(at index: Int, offset: PlaybackTime) async throws(TuttiError) -> Bool {
     await stopFilling()
     forget(from: 0)
     beginning = try await synchronizer.seek(to: .zero)
     guard items.indices.contains(index) else {
       _ = listener.yield(.stopped)
-      return
+      return false
     }
     await fill(from: items[index].id, offset: offset, at: .zero)
+    return true
   }
 
   /// Keeps what still matches the list, from the sounding item on, and enqueues anew what does not.

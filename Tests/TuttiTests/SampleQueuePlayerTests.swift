@@ -88,6 +88,8 @@ import Tutti
     try await wait(for: .stopped)
     #expect(await player.currentItem == nil)
     let heard = try await end()
+    let sound = try RecordedSound(folder.file("Room.wav"))
+    #expect(sound.gaps(atLeast: sound.rate / 50).isEmpty)
     #expect(heard.map(\.level) == [1, 3, 2])
     for (one, seconds) in zip(heard, [4.0, 2, 2]) {
       #expect(abs(one.seconds - seconds) < 0.05, "\(one)")
