@@ -119,6 +119,17 @@ struct PassedFile: Sendable, CustomTestStringConvertible {
     }
   }
 
+  @Test(arguments: [88_200, 96_000, 192_000])
+  func `FLAC of 24 bits passes, and decodes to each sample as it was`(rate: Int) throws {
+    let recording = Recording(rate: rate, bits: 24, frames: 60_000)
+    let path = try recording.write(
+      to: "a.flac", ["-sample_fmt", "s32", "-bits_per_raw_sample", "24"], in: folder)
+    let packets = try FileSource(path: path).packets()
+    #expect(packets.format.audio == AudioFormat(sampleRate: rate, channelCount: 2))
+    #expect(packets.format.sampleType == .int24)
+    #expect(try decodeAll(packets) == recording.floats)
+  }
+
   private func packets(of source: any PacketSource) throws -> [EncodedPacket] {
     var packets: [EncodedPacket] = []
     while let packet = try source.next() { packets.append(packet) }
