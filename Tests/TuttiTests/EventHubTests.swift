@@ -71,6 +71,13 @@ import Testing
     #expect(change(.refused(reason: "busy")) == .refused(reason: "busy"))
   }
 
+  @Test func `a room that has lost what it held is told of, and gets it again`() {
+    let lost = RoomEvent(.init(id: RoomID(1), name: "Loft"), .flushed) { "\($0.number)" }
+    #expect(lost?.change == .flushedAutomatically)
+    #expect(lost?.description == "Loft: lost audio that it held, and gets it again")
+    #expect(lost?.level == .notice)
+  }
+
   @Test func `a listener that takes nothing loses the oldest`() async {
     let hub = EventHub<PlayerEvent>()
     let bound = EventHub<PlayerEvent>.bound

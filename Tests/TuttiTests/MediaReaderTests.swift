@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["a.mp3", "a.flac", "a.ogg", "a.m4a"], [false, true])
+  @Test(arguments: ["a.mp3", "a.flac", "a.ogg", "a.m4a", "a.wav"], [false, true])
   func `a feed gives what the file gives, while it comes`(
     name: String, inProcess: Bool
   ) async throws {

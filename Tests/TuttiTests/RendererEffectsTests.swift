@@ -164,6 +164,36 @@ import Tutti
     }
   }
 
+  @Test func `a player's pitch is heard since it returns, and its speed leaves the pitch`()
+    async throws
+  {
+    let ear = Ear()
+    var settings = OutputSettings()
+    settings.identity = .temporary
+    settings.codec = .pcm
+    let player = try await Player(rooms: [ear.room], settings: settings)
+    try await player.append([
+      .custom("tone") {
+        MadeSound { Self.level * Float(sin(2 * .pi * Self.tone * Double($0) / 48_000)) }
+      }
+    ])
+    /// The instant since which a change is heard, once it has sounded for a second.
+    func heard(_ outcome: Player.Outcome) async throws -> HostTime {
+      guard case .heard(let time) = outcome else { throw TestFailure(line: "\(outcome)") }
+      await ear.listen(until: time + .seconds(1))
+      return time
+    }
+    _ = try await heard(try await player.play())
+    let instants = [
+      try await heard(try await player.setPitch(12)), try await heard(try await player.setRate(2)),
+    ]
+    await player.close()
+    for time in instants {
+      let heard = Self.sound(ear.frames, from: time + .milliseconds(200))
+      #expect(abs(heard.frequency / Self.tone - 2) < 0.06, "\(heard)")
+    }
+  }
+
   @Test func `effects that are set before the start are heard from it on, and the length stays`()
     async throws
   {

@@ -52,4 +52,23 @@ import Testing
     #expect(try await count(seed: seed, until: .milliseconds(-1)) == 0)
     #expect(try await count(seed: seed, until: .milliseconds(1)) == 1)
   }
+
+  @Test(arguments: 0..<5 as Range<UInt64>)
+  func `a start at an instant that lies ahead begins exactly then`(seed: UInt64) async throws {
+    let world = SimulatedWorld(seed: seed)
+    defer { world.end() }
+    let renderer = SimulatedRenderer(in: world)
+    let timeline = SharedTimeline<SimulatedRenderer> { world.hostTime }
+    try await timeline.add(renderer)
+    feed(renderer, from: .seconds(7), in: world)
+    let wish = world.hostTime + .seconds(1)
+    let began = try await timeline.setRate(1, time: .seconds(7), notBefore: wish)
+    #expect(began == wish)
+    world.advance(by: wish.local - world.now - .milliseconds(1))
+    #expect(renderer.listen(at: world.now) == nil)
+    world.advance(by: .milliseconds(251))
+    #expect(timeline.currentTime == .seconds(7.25))
+    let heard = try #require(renderer.listen(at: world.now))
+    #expect(abs(heard.time - 7.25) < 0.001, "\(heard.time)")
+  }
 }
