@@ -134,7 +134,9 @@ import Testing
     let source = try FileSource(path: path)
     #expect(source.metadata.hasVideo)
     let frames = try readAll(source)
-    if source.isLossless { #expect(frames == recording.floats) }
+    // Testing would compare two arrays that differ for minutes.
+    let isEqual = frames == recording.floats
+    #expect(isEqual || !source.isLossless)
     let heard = Self.sound(frames, 0.5..<1.5, rate: 48_000)
     #expect(abs(heard.frequency - Self.tone) < 1, "\(heard)")
     #expect(abs(heard.level / Self.level - 1) < 0.02, "\(heard)")
