@@ -9,7 +9,7 @@ import Testing
       guard let number = cells.first.flatMap({ Int($0.prefix { $0.isNumber }) }),
         let last = cells.last
       else { return nil }
-      // What lies between two backquotes.
+      // Names stand between two backquotes.
       let parts = last.split(separator: "`", omittingEmptySubsequences: false)
       return (number, stride(from: 1, to: parts.count, by: 2).map { String(parts[$0]) })
     }

@@ -5,7 +5,7 @@ import Sender
 import TestSupport
 import Testing
 
-/// What comes out of files of many formats, compared with what went into them.
+/// Files of many formats give what was put into them.
 @Suite struct FormatTests {
   private static let tone = 997.0
   private static let level = 0.5

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a receiver writes into its log.
+/// A receiver writes as much into its log as it was asked to.
 @Suite struct LogLevelTests {
   @Test func `a receiver logs no line for each packet, and more where it is asked to`() throws {
     let folder = try TemporaryFolder()
