@@ -140,10 +140,19 @@ final class HouseRun {
 
   private func act() throws {
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<72: try order()
-    case 72..<90: disturb()
+    case 0..<70: try order()
+    case 70..<87: disturb()
+    case 87..<90: try loseRooms()
     case 90..<96: changeDisk()
-    default: try restart()
+    default:
+      try restart()
+      // Music that ends its process does so again and again.
+      guard Int.random(in: 0..<3, using: &random) == 0 else { return }
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        world.advance(by: .milliseconds(Int64.random(in: 100...20_000, using: &random)))
+        try compare()
+        try restart()
+      }
     }
   }
 
@@ -268,6 +277,24 @@ final class HouseRun {
       if receiver.needsPIN { world.pair(index) } else { world.unpair(index) }
     }
     world.wake()
+  }
+
+  /// All rooms of a group go at once, and come back before its music waits for them, or afterwards.
+  private func loseRooms() throws {
+    let playing = model.groups.filter { $0.music == .playing }
+    guard let group = playing.randomElement(using: &random) else { return }
+    let lost = world.receivers.indices.filter {
+      world.receivers[$0].isOn && group.rooms.contains(world.receivers[$0].id)
+    }
+    let span = [1, 8, 20, 45].randomElement(using: &random) ?? 1
+    trail.append("\(group.id) is without its rooms for \(span) s")
+    for isOn in [false, true] {
+      for index in lost { world.power(index, isOn: isOn) }
+      world.wake()
+      try compare()
+      world.advance(by: .seconds(Int64(span)))
+      try compare()
+    }
   }
 
   // MARK: - Comparison
