@@ -113,7 +113,10 @@ import Testing
 
   @Test func `groups keep their ports and rooms their numbers over restarts`() throws {
     let bed = try bed()
-    let outputs = try MPDTalk(bed.port).ask("outputs").filter { $0.hasPrefix("output") }
+    // A room that was named by its address has its name once it was reached.
+    let outputs = try MPDTalk(bed.port).wait(for: "outputs") {
+      $0.contains("outputname: a") && $0.contains("outputname: b")
+    }.filter { $0.hasPrefix("output") }
     #expect(try bed.daemon.stop() == 0)
     let again = try daemon()
     #expect(try ports(again) == [bed.port, bed.otherPort])
@@ -195,10 +198,13 @@ private final class MPDTalk {
     }
   }
 
-  /// Asks again and again until the answer fits, for at most a minute.
-  func wait(for line: String, until fits: ([String]) -> Bool) throws {
+  /// Asks again and again until the answer fits, for at most a minute, and returns it.
+  @discardableResult
+  func wait(for line: String, until fits: ([String]) -> Bool) throws -> [String] {
     let deadline = ContinuousClock.now + .seconds(60)
-    while case let answer = try ask(line), !fits(answer) {
+    while true {
+      let answer = try ask(line)
+      if fits(answer) { return answer }
       guard ContinuousClock.now < deadline else {
         throw Silence(description: "\(line) says: \(answer)")
       }
