@@ -260,7 +260,7 @@ struct HouseModel: Equatable {
 
   // MARK: - An input that begins by itself
 
-  /// - Parameter current: the entry that plays, or would be next.
+  /// - Parameter current: the entry that plays, or to which the group was sent.
   mutating func begin(_ id: String, current: Int?) {
     use(id)
     with(id) { group in
@@ -279,6 +279,7 @@ struct HouseModel: Equatable {
     }
   }
 
+  /// - Parameter current: as of `begin`.
   mutating func end(_ id: String, current: Int?) {
     with(id) { group in
       guard let visit = group.visit else { return }

@@ -38,7 +38,7 @@ extension HouseRun {
       let last = start.mapValues { volume in
         if level == mean { return volume }
         if level < mean { return tenths(volume * level / mean) }
-        return tenths(volume + (100 - volume) * (level - mean) / (100 - mean))
+        return tenths(volume + (100 - volume) * ((level - mean) / (100 - mean)))
       }
       sliders[group] = Slider(start: start, last: last)
       for (room, volume) in last { volumes[room] = UInt16((volume * 10).rounded()) }

@@ -242,15 +242,20 @@ final class HouseRun {
     try world.restart()
   }
 
+  /// The entry to which the group was sent, though that may not sound yet: an input interrupts that one.
+  private func goal(_ group: String) -> Int? {
+    world.session.groups[group].flatMap { $0.goal($0.player.status)?.entry }
+  }
+
   private func hearInput() {
     isInputHeard.toggle()
     trail.append("input \(isInputHeard ? "begins" : "ends")")
     if !isInputHeard {
-      for group in model.groups { model.end(group.id, current: current(group.id)) }
+      for group in model.groups { model.end(group.id, current: goal(group.id)) }
     } else if let group = model.group(ofRoom: world.receivers[0].id) {
       // Without a current entry, the player decides where it stands.
-      if current(group.id) == nil { willShuffle(group.id) }
-      model.begin(group.id, current: current(group.id))
+      if goal(group.id) == nil { willShuffle(group.id) }
+      model.begin(group.id, current: goal(group.id))
     }
     world.hear("Turntable", isInputHeard ? .opened : .closed)
     world.settle()
