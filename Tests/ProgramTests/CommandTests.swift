@@ -10,6 +10,10 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   private func tutti(_ arguments: String...) throws -> (code: Int32, said: [String]) {
+    try tutti(arguments)
+  }
+
+  private func tutti(_ arguments: [String]) throws -> (code: Int32, said: [String]) {
     let program = try Program(
       "tutti",
       arguments.prefix(1) + ["--state-dir", folder.file("player")] + arguments.dropFirst())
@@ -39,6 +43,20 @@ import Testing
     #expect(try far.exitCode() == 64)
     #expect(far.lines == ["tutti: there is no command sonos; all of them: tutti --help"])
     #expect(try Program("tutti", ["help", "play"]).exitCode() == 0)
+  }
+
+  @Test(arguments: [["sleep"], ["stop", "--everywhere", "--in"]])
+  func `a time out of its range is refused in the unit in which it is asked for`(
+    command: [String]
+  ) throws {
+    for text in ["2000", "1440.5", "nan", "soon"] {
+      let (code, lines) = try tutti(command + [text])
+      #expect(code == 64)
+      #expect(
+        lines == [
+          "tutti: \(text) is not a number of minutes from 0 to 1440; write 45, or off"
+        ])
+    }
   }
 
   @Test func `a reader that has what it wanted is no fault`() throws {

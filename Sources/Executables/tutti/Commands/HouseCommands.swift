@@ -30,10 +30,12 @@ struct SleepCommand: RemoteCommand {
         tutti sleep off
       """)
   @Argument(
-    help: "Minutes, 0 to \(Int(Order.GroupChange.sleeps.upperBound) / 60), or off.",
+    help: "Minutes, 0 to \(Self.most), or off.",
     completion: .list(["15", "30", "45", "60", "off"]))
   var minutes: String
   @OptionGroup var common: CommonOptions
+
+  private static let most = Int(Order.GroupChange.sleeps.upperBound / 60)
 
   func request() throws -> ControlRequest {
     .change(.init(sleepInS: try Self.seconds(minutes)))
@@ -41,10 +43,12 @@ struct SleepCommand: RemoteCommand {
 
   /// - Parameter text: a number of minutes, or `off`, which is 0.
   static func seconds(_ text: String) throws -> Double {
-    guard let minutes = text == "off" ? 0 : Double(text), minutes.isFinite else {
-      throw Failure(.usage, "\(text) is not a number of minutes; write 45, or off")
+    let seconds = text == "off" ? 0 : Double(text).map { $0 * 60 }
+    guard let seconds, Order.GroupChange.sleeps.contains(seconds) else {
+      throw Failure(
+        .usage, "\(text) is not a number of minutes from 0 to \(most); write 45, or off")
     }
-    return minutes * 60
+    return seconds
   }
 }
 
