@@ -237,7 +237,8 @@ struct VolumeCommand: ParsableCommand {
       (change.volume, change.isStep) = (value, step.hasPrefix("+") || step.hasPrefix("-"))
     }
     guard !change.isEmpty else {
-      throw Failure(.usage, "nothing to set; see: tutti volume --help")
+      throw Failure(
+        .usage, "nothing to set; what is set: tutti status --details; more: tutti volume --help")
     }
     // Refuse wrong values here, before asking anybody.
     _ = try change.commands(for: .all)
