@@ -122,18 +122,38 @@ extension HouseGroup {
     player.details[entry].flatMap { $0.isBare ? nil : $0 }
   }
 
+  /// What people see of an item beside its location.
+  private func shown(
+    _ item: PlayItem, _ status: GroupStatus
+  ) -> (title: String?, artist: String?, durationS: Double?) {
+    let opened = player.opened(item, status)
+    let known = known(item.id)
+    return (
+      known?.title ?? opened?.metadata.title ?? item.title,
+      known?.artist ?? opened?.metadata.artist,
+      known?.durationS ?? opened?.duration?.seconds.rounded(to: 9)
+    )
+  }
+
   var shownQueue: [QueueEntry] {
     let status = player.status
     let current = place(status)?.entry
     return items.enumerated().map { index, item in
-      let opened = player.opened(item, status)
-      let known = known(item.id)
+      let (title, artist, duration) = shown(item, status)
       return QueueEntry(
         number: index + 1, id: item.id, item: item.location, current: item.id == current,
-        title: known?.title ?? opened?.metadata.title ?? item.title,
-        artist: known?.artist ?? opened?.metadata.artist,
-        durationS: known?.durationS ?? opened?.duration?.seconds.rounded(to: 9))
+        title: title, artist: artist, durationS: duration)
     }
+  }
+
+  /// A group at rest is shown where it goes on, as on the page.
+  private func showRest(in report: inout StatusReport, _ status: GroupStatus) {
+    let place = place(status)
+    let index = items.firstIndex { $0.id == place?.entry }
+    (report.state, report.positionS) = (.stopped, place?.seconds ?? 0)
+    (report.item, report.itemNumber) = (index.map { items[$0].location }, (index ?? -1) + 1)
+    let item = index.map { shown(items[$0], status) }
+    (report.title, report.artist, report.durationS) = (item?.title, item?.artist, item?.durationS)
   }
 
   func statusReport(artworkPath: String? = nil) -> StatusReport {
@@ -145,11 +165,10 @@ extension HouseGroup {
       report.artist = known.artist ?? report.artist
       report.album = known.album ?? report.album
     }
-    if let next = status.next?.item, let known = known(next.id) {
-      report.nextTitle = known.title ?? report.nextTitle
-      report.nextArtist = known.artist ?? report.nextArtist
-      report.nextDurationS = report.nextDurationS ?? known.durationS
+    if let next = status.next?.item {
+      (report.nextTitle, report.nextArtist, report.nextDurationS) = shown(next, status)
     }
+    if isResting(status), status.state != .finished { showRest(in: &report, status) }
     return report
   }
 }

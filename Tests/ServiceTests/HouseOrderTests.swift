@@ -115,6 +115,16 @@ import enum House.Refusal
     #expect(try home.ids(id) == [0])
   }
 
+  @Test func `a group that was stopped shows what it would play`() throws {
+    let id = try group(playing: 1, 2)
+    _ = try home.edit(id, .play(1))
+    #expect(try home.command(.transport(.stop)).done == "Party: stopped")
+    let status = try #require(try home.command(.status).status)
+    #expect(status.state == .stopped && status.positionS == 0)
+    #expect(status.item == folder.file("2.wav") && status.title == "Title 2")
+    #expect(status.itemNumber == 2 && status.itemCount == 2)
+  }
+
   @Test func `a terminal undoes, sets the sleep timer and merges groups`() throws {
     let id = try group(playing: 1, 2)
     _ = try home.command(.edit(.remove([1, 2])))

@@ -125,14 +125,13 @@ enum StatusText {
   }
 
   private static func headlines(_ status: StatusReport) -> [StyledText] {
-    var lines = [StyledText("\(status.state)  ", status.state == .playing ? .good : .warning)]
+    var lines = [StyledText(status.state.rawValue, status.state == .playing ? .good : .warning)]
     if let item = status.item {
       let name = ItemName.text(title: status.title, artist: status.artist, location: item)
-      lines[0] = lines[0] + StyledText(name, .strong)
+      lines[0] = lines[0] + StyledText("  ") + StyledText(name, .strong)
+      let place = "\(status.itemNumber) of \(status.itemCount)  "
+      lines.append(labelled("item", (status.itemNumber > 0 ? place : "") + progress(status)))
     }
-    let place = status.itemNumber > 0 ? "\(status.itemNumber) of \(status.itemCount)" : ""
-    lines.append(
-      labelled("item", [place, progress(status)].filter { !$0.isEmpty }.joined(separator: "  ")))
     let track = status.track.map { "track \($0)" }
     let album = [status.album, track].compactMap { $0 }.joined(separator: ", ")
     if !album.isEmpty { lines.append(labelled("album", album)) }
