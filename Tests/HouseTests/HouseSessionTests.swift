@@ -37,6 +37,16 @@ import enum House.Refusal
     try #require(world.session.state(at: world.now).groups.first { $0.id == group })
   }
 
+  @Test func `no picture is kept of what was opened`() throws {
+    let player = try #require(world.session.groups[try play(in: kitchen)]).player
+    var opened = try #require(player.status.item)
+    opened.metadata.title = "Sinnerman"
+    opened.metadata.artwork = Artwork(bytes: [1], mimeType: "image/png")
+    player.note(.itemStarted(opened))
+    let kept = try #require(player.opened(opened.item, player.status)).metadata
+    #expect(kept.title == "Sinnerman" && kept.artwork == nil)
+  }
+
   @Test func `a room that was set by itself is not taken from a stranger who has come since`()
     throws
   {

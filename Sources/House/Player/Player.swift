@@ -34,6 +34,9 @@ package final class Player {
   }
 
   private func remember(_ item: OpenedItem) {
+    var item = item
+    // Nobody asks for the picture here, and a long list has thousands.
+    item.metadata.artwork = nil
     openedItems[item.item.id] = item
     guard openedItems.count > 2 * max(items.count, 100) else { return }
     let present = Set(items.map(\.id))
