@@ -83,7 +83,7 @@ enum CommandTable {
       guard try Argument.flag(arguments[0]) else { return }
       throw Ack(.unknown, "A household keeps its queue; clear what has played.")
     },
-    "crossfade": MPDCommand(1) { try await $0.setCrossfade($1[0]) },
+    "crossfade": MPDCommand(1, .household) { try await $0.setCrossfade($1[0]) },
     "replay_gain_mode": MPDCommand(1) { try $0.replayGainMode($1[0]) },
     "replay_gain_status": MPDCommand(0) { client, _ in
       client.reply.pair("replay_gain_mode", "off")

@@ -210,7 +210,9 @@ import WebTestSupport
     try await withMPD(access: access) { host in
       let client = try await host.connect()
       #expect(await client.ask("setvol 10") == ["OK"])
-      for line in ["save x", "rm Sunday", "update", "newpartition x", "moveoutput Bath"] {
+      for line in [
+        "save x", "rm Sunday", "update", "newpartition x", "moveoutput Bath", "crossfade 6",
+      ] {
         #expect(await client.ask(line).first?.hasPrefix("ACK [4@0]") == true, "\(line)")
       }
       // An address of this network is for the household.
