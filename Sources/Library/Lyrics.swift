@@ -73,7 +73,9 @@ enum Lyrics {
 extension MediaLibrary {
   package func lyrics(ofTrack id: String) async throws(Refusal) -> LyricsContents {
     let path = try await media(track: id).path
-    if let text = Lyrics.beside(path, folders) { return Lyrics.parse(text) }
+    // A disk may take long, and whoever asks has other things to do.
+    let beside = try await file.answer { [folders] _ in Lyrics.beside(path, folders) }
+    if let beside { return Lyrics.parse(beside) }
     guard case .done(let text)? = await foreign.shelf.answer(to: .lyrics(path)) else {
       return LyricsContents(lines: [])
     }
