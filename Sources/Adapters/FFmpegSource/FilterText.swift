@@ -74,11 +74,11 @@ enum FilterText {
   }
 
   /// Returns a filter to `loudness`. If the item's own is known, it is a constant gain, limited so that peaks stay within
-  /// full scale; otherwise it measures the loudness while playing, and levels slow changes.
+  /// full scale: tags that name no peak, such as those of Opus, only make quieter. Otherwise the filter measures the
+  /// loudness while playing, and levels slow changes.
   private static func gain(to loudness: Double, _ level: ItemLevel?) -> String {
     guard let level else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
-    var gain = factor(loudness - level.loudness)
-    if let peak = level.peak { gain = min(gain, 1 / peak) }
+    let gain = min(factor(loudness - level.loudness), 1 / (level.peak ?? 1))
     return "volume=\(gain):precision=float"
   }
 }
