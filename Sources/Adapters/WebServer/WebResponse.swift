@@ -82,6 +82,7 @@ package struct WebResponse: Sendable {
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
     case 503: "Service Unavailable"
+    case 507: "Insufficient Storage"
     default: "Internal Server Error"
     }
   }
