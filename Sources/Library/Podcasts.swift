@@ -174,11 +174,15 @@ enum Podcasts {
   /// Makes all feeds due.
   static func hurry(_ database: Database) throws { try database.run("UPDATE podcast SET due = 0") }
 
-  /// The feed that has waited longest. Nobody else gets it until it is due again.
+  /// The feed that has waited longest. Nobody else gets it until it is due again. One that is due later than any pause
+  /// was read while the clock on the wall was ahead.
   static func takeDue(at now: Int64, _ database: Database) throws -> Due? {
     let due = try database.prepare(
-      "SELECT id, uri, reach, failures FROM podcast WHERE due <= ? ORDER BY due, id LIMIT 1"
-    ).first([SQLiteValue(now)]) { row in
+      """
+      SELECT id, uri, reach, failures FROM podcast WHERE due <= ?1 OR due > ?2
+      ORDER BY due, id LIMIT 1
+      """
+    ).first([SQLiteValue(now), SQLiteValue(now + longestPause)]) { row in
       Due(
         id: row.int64(0) ?? 0, uri: row.text(1) ?? "", reach: SourceReach(kept: row.text(2)),
         failures: row.int(3) ?? 0)

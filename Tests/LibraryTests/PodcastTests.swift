@@ -193,6 +193,16 @@ import Testing
     #expect(try Podcasts.takeDue(at: now, bed.database) == nil)
   }
 
+  @Test func `a feed that was read while the clock was years ahead is read again`() throws {
+    try subscribe(1...2)
+    let now: Int64 = 50
+    _ = try Podcasts.takeDue(at: now, bed.database)
+    try Podcasts.hurry(bed.database)
+    #expect(try Podcasts.takeDue(at: now + 10 * 365 * 86_400, bed.database)?.uri == uri)
+    #expect(try Podcasts.takeDue(at: now, bed.database)?.uri == uri)
+    #expect(try Podcasts.takeDue(at: now, bed.database) == nil)
+  }
+
   @Test func `what the program that reads feeds says is not believed`() throws {
     var false1 = episode(1)
     var false2 = episode(2)
