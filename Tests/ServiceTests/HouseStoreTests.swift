@@ -14,6 +14,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
+  @Test func `a file of a newer version is left alone`() throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).setVersion(99)
+    let failure = #expect(throws: SQLiteError.self) { _ = try HouseStore(path: path) }
+    #expect(failure?.description.contains("newer version") == true)
+    #expect(try Database(path: path).version() == 99)
+  }
+
   private static func entry(_ id: Int) -> QueueRecord.Entry {
     QueueRecord.Entry(id: id, details(id))
   }

@@ -34,6 +34,11 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(code: SQLITE_CORRUPT, path: path, reason: damage)
   }
 
+  /// Describes a file that is in order, and that this program does not understand.
+  package init(unreadable path: String, _ reason: String) {
+    self.init(code: SQLITE_MISMATCH, path: path, reason: reason)
+  }
+
   private static func kind(_ code: Int32) -> Kind {
     switch code & 0xff {
     case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged

@@ -6,7 +6,7 @@ import Sender
 /// A household on the disk. Each save is one transaction: after a kill at any moment the file holds it, or what was
 /// before. For one thread.
 package final class HouseStore {
-  /// The version of the tables; a file with a higher one was written by a later program.
+  /// The version of the tables; a file with a higher one was written by a later program, and is left alone.
   private static let version = 13
 
   let database: Database
@@ -32,6 +32,9 @@ package final class HouseStore {
     saved = HouseRecord()
     if let damage = try database.damage() { throw SQLiteError(damaged: path, damage) }
     let version = try database.version()
+    guard version <= Self.version else {
+      throw SQLiteError(unreadable: path, "it is of a newer version of tutti; update tutti")
+    }
     if version == 0 {
       try makeTables()
     } else {
