@@ -122,7 +122,7 @@ extension HouseGroup {
     player.details[entry].flatMap { $0.isBare ? nil : $0 }
   }
 
-  /// What people see of an item beside its location.
+  /// People see this of an item, beside its location.
   private func shown(
     _ item: PlayItem, _ status: GroupStatus
   ) -> (title: String?, artist: String?, durationS: Double?) {
@@ -150,7 +150,8 @@ extension HouseGroup {
   private func showRest(in report: inout StatusReport, _ status: GroupStatus) {
     let place = place(status)
     let index = items.firstIndex { $0.id == place?.entry }
-    (report.state, report.positionS) = (.stopped, place?.seconds ?? 0)
+    let seconds = place?.seconds ?? 0
+    (report.state, report.positionS) = (seconds > 0 ? .paused : .stopped, seconds)
     (report.item, report.itemNumber) = (index.map { items[$0].location }, (index ?? -1) + 1)
     let item = index.map { shown(items[$0], status) }
     (report.title, report.artist, report.durationS) = (item?.title, item?.artist, item?.durationS)
