@@ -60,14 +60,18 @@ extension GroupEngine {
     _ isPrimed: @escaping GroupLoop.Condition, deadline: HostTime? = nil
   ) async throws(TuttiError) {
     let number = Self.nextNumber()
+    let cancellation = Cancellation()
     let priming: GroupLoop.Priming = await withTaskCancellationHandler {
       await withCheckedContinuation { answer in
         let obstacle = offer { loop in
           loop.whenPrimed(number, isPrimed, deadline?.local) { answer.resume(returning: $0) }
+          // A task that was cancelled before has told nobody whom it could stop.
+          if cancellation.isSet { loop.stopWaiting(number) }
         }
         if obstacle != nil { answer.resume(returning: .ended) }
       }
     } onCancel: {
+      cancellation.set()
       post { $0.stopWaiting(number) }
     }
     switch priming {

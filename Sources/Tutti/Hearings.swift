@@ -161,7 +161,7 @@ extension GroupLoop {
 }
 
 /// Tells that a waiting task was cancelled. From any thread.
-private final class Cancellation: Sendable {
+final class Cancellation: Sendable {
   private let value = Atomic<Bool>(false)
 
   var isSet: Bool { value.load(ordering: .acquiring) }

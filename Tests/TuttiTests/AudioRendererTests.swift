@@ -21,6 +21,21 @@ import Testing
     await renderer.close()
   }
 
+  /// A task that is cancelled first would wait for audio for ever, and all commands behind it.
+  @Test(.timeLimit(.minutes(2)))
+  func `who is cancelled before it waits is told, and nobody waits behind it`() async throws {
+    let renderer = try await AudioRenderer()
+    let synchronizer = RenderSynchronizer()
+    try await synchronizer.add(renderer)
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await synchronizer.setRate(1)
+    }
+    await #expect(throws: TuttiError.cancelled) { try await cancelled.value }
+    try await synchronizer.setRate(0)
+    await renderer.close()
+  }
+
   @Test func `audio is replaced in one step, at most two seconds of it`() async throws {
     let renderer = try await AudioRenderer()
     try await feed(renderer, from: .zero, to: .seconds(1))
