@@ -57,6 +57,14 @@ import Testing
     }
   }
 
+  @Test(arguments: [Float(3e38), .infinity, .nan])
+  func `sound that cannot be compared with itself becomes silence`(sample: Float) {
+    var concealer = Concealer(Self.format)
+    var samples = (0..<9_600).map { $0 % 4 < 2 ? sample : -sample }
+    concealer.goOn(&samples)
+    #expect(concealer.makeUp(Self.packet) == [Float](repeating: 0, count: 2 * Self.packet))
+  }
+
   @Test func `a tone goes on for 10 ms as if nothing were missing`() {
     let (heard, start) = Self.sound(lost: 2)
     let real = Self.tone(from: 0, count: 40 * Self.packet)

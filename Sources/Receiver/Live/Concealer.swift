@@ -93,6 +93,8 @@ struct Concealer {
     }
     let coarse = max(1, rate / 12_000)
     let about = best(stride(from: shortest, through: longest, by: coarse), mono, length, coarse)
+    // Samples may be so large that nothing can be compared.
+    guard about > 0 else { return 0 }
     let near = max(shortest, about - coarse)...min(longest, about + coarse)
     return best(stride(from: near.lowerBound, through: near.upperBound, by: 1), mono, length, 1)
   }
