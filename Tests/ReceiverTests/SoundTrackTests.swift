@@ -56,6 +56,17 @@ private func level(_ signal: [Float], minus other: [Float]? = nil) -> Double {
     #expect(level(room.signal(12_000..<20_000)) > -20)
   }
 
+  @Test(arguments: [Float.nan, .infinity])
+  func `one sample that is no number is over with its block`(sample: Float) {
+    let (plain, room) = (playingRoom(), playingRoom { $0 == 24_000 ? sample : tone($0) })
+    for each in [plain, room] {
+      each.send(.sound(boost))
+      each.run(toDevice: 96_000)
+    }
+    let rest = room.signal(60_000..<96_000)
+    #expect(level(rest, minus: plain.signal(60_000..<96_000)) < level(rest) - 60)
+  }
+
   @Test func `after a setting was taken away every sample is as it was`() {
     let (plain, room) = (playingRoom(), playingRoom())
     for (frame, program) in [(19_200, boost), (48_000, SoundProgram())] {

@@ -35,7 +35,8 @@ struct DecodedSamples {
   /// Appends the samples, interleaved, full scale ±1.
   func append(to frames: inout [Float]) {
     switch format {
-    case AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP: append(Float.self, to: &frames) { $0 }
+    case AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP:
+      append(Float.self, to: &frames) { $0.isFinite ? $0 : 0 }
     case AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S16P:
       append(Int16.self, to: &frames) { Float($0) * (1 / 32_768) }
     default: append(Int32.self, to: &frames) { Float($0) * (1 / 2_147_483_648) }

@@ -152,7 +152,10 @@ package struct SoundState: Sendable {
     values[57] = Self.awake(lowRight)
   }
 
-  /// Numbers near the smallest that exist take the processor a hundred times longer.
+  /// Numbers near the smallest that exist take the processor a hundred times longer, and what is not a number would stay
+  /// so for ever.
   @_noLocks @_noAllocation
-  private static func awake(_ value: Double) -> Double { value.magnitude < 1e-60 ? 0 : value }
+  private static func awake(_ value: Double) -> Double {
+    value.magnitude >= 1e-60 && value.magnitude < 1e60 ? value : 0
+  }
 }
