@@ -37,6 +37,17 @@ import WireProtocol
     #expect(group.command(.edit(.insert(many, .end))) == .failure(.playlistIsFull))
   }
 
+  @Test func `in a full list an item is replaced by another, and by no two`() {
+    var group = TestGroup(["8000x1:8000"])
+    let many: [PlaylistEntry] = Array(repeating: "a", count: Playlist.limit - 1)
+    #expect(group.command(.edit(.insert(many, .end))) != .failure(.playlistIsFull))
+    #expect(group.command(.edit(.replace(5, with: ["b", "c"]))) == .failure(.playlistIsFull))
+    let next = Playlist.limit
+    #expect(group.command(.edit(.replace(5, with: ["b"]))) == .success(.added(next..<next + 1)))
+    #expect(group.session.playlist.items.map(\.id)[4..<7] == [4, next, 6])
+    #expect(group.session.playlist.count == Playlist.limit)
+  }
+
   @Test func `a group that has ended refuses everything but to end`() {
     var group = TestGroup.playing()
     group.command(.stop)

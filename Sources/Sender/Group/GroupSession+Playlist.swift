@@ -22,9 +22,13 @@ extension GroupSession {
   mutating func apply(
     _ edit: PlaylistEdit, at now: LocalTime
   ) throws(CommandRefusal) -> CommandOutcome {
-    if case .insert(let new, _) = edit, playlist.count + new.count > Playlist.limit {
-      throw .playlistIsFull
-    }
+    let grown: Int? =
+      switch edit {
+      case .insert(let new, _): playlist.count + new.count
+      case .replace(_, let new): playlist.count - 1 + new.count
+      default: nil
+      }
+    if let grown, grown > Playlist.limit { throw .playlistIsFull }
     let current = aim(at: now)?.item ?? production.predecessor
     let firstID = playlist.nextID
     guard playlist.apply(edit, current: current) else { return .done }

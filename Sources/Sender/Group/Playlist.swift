@@ -135,8 +135,9 @@ extension Playlist {
     case .remove(let ids): for id in ids { remove(id) }
     case .replace(let id, let new):
       guard contains(id) else { return false }
-      insert(new, .after(id), current: current)
+      // In a full list, the one must go before the others come. Its place stays known.
       remove(id)
+      insert(new, .after(id), current: current)
     case .move(let id, let place): move(id, place, current: current)
     case .clear: removed.formUnion(all.lazy.map(\.id))
     case .restore(let items): restore(items)
