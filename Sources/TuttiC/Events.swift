@@ -54,15 +54,15 @@ final class EventQueue: Sendable {
 final class ItemNumbers: Sendable {
   private let numbers = Mutex<(last: Int64, all: [Player.Item.ID: Int64])>((0, [:]))
 
-  func add(_ id: Player.Item.ID) -> Int64 {
+  /// The number of an item, a new one if it has none: an event about it may come before its program knows it.
+  func number(of id: Player.Item.ID) -> Int64 {
     numbers.withLock { numbers in
+      if let known = numbers.all[id] { return known }
       numbers.last += 1
       numbers.all[id] = numbers.last
       return numbers.last
     }
   }
-
-  func number(of id: Player.Item.ID) -> Int64 { numbers.withLock { $0.all[id] ?? 0 } }
 }
 
 extension CEvent {

@@ -56,7 +56,7 @@ public func tuttiPlayerAppend(
       try await object.player.append([media])
     }
     guard let id = ids.first else { throw .noSuchItem }
-    return object.numbers.add(id)
+    return object.numbers.number(of: id)
   }
 }
 
