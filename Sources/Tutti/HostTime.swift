@@ -19,17 +19,28 @@ public struct HostTime: Hashable, Comparable, Sendable {
 
   public static func < (a: HostTime, b: HostTime) -> Bool { a.nanoseconds < b.nanoseconds }
   public static func + (a: HostTime, b: Duration) -> HostTime {
-    HostTime(nanoseconds: a.nanoseconds &+ b.wholeNanoseconds)
+    HostTime(limited: a.nanoseconds.addingReportingOverflow(b.wholeNanoseconds))
   }
   public static func - (a: HostTime, b: Duration) -> HostTime {
-    HostTime(nanoseconds: a.nanoseconds &- b.wholeNanoseconds)
+    HostTime(limited: a.nanoseconds.subtractingReportingOverflow(b.wholeNanoseconds))
   }
   public static func - (a: HostTime, b: HostTime) -> Duration {
     .nanoseconds(a.nanoseconds &- b.nanoseconds)
   }
 
+  /// The nearest instant that there is: what overflows upwards has become negative.
+  private init(limited result: (partialValue: Int64, overflow: Bool)) {
+    let limit: Int64 = result.partialValue < 0 ? .max : .min
+    nanoseconds = result.overflow ? limit : result.partialValue
+  }
+
+  /// Nine years: the sums of such times do not overflow.
+  private static let farthest: Int64 = 1 << 58
+
   init(_ time: LocalTime) { nanoseconds = time.nanoseconds }
-  var local: LocalTime { LocalTime(nanoseconds: nanoseconds) }
+  var local: LocalTime {
+    LocalTime(nanoseconds: min(max(nanoseconds, -Self.farthest), Self.farthest))
+  }
 }
 
 extension Duration {

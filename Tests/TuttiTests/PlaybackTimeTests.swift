@@ -51,6 +51,8 @@ import Testing
     #expect(PlaybackTime.seconds(1.4e10) == last)
     #expect(PlaybackTime.seconds(-1.4e10) == PlaybackTime(flicks: .min))
     #expect(PlaybackTime(frame: .max, at: 8_000).seconds > 1e8)
-    #expect(HostTime(nanoseconds: .max) + .seconds(1) != HostTime(nanoseconds: 0))
+    let (earliest, latest) = (HostTime(nanoseconds: .min), HostTime(nanoseconds: .max))
+    #expect(latest + .seconds(1) == latest && earliest - .seconds(1) == earliest)
+    #expect(latest - .seconds(1) == HostTime(nanoseconds: .max - 1_000_000_000))
   }
 }
