@@ -56,3 +56,8 @@ public final class MediaFeed: Sendable {
     return bytes.expectedCount.map { min(1, Double(bytes.count) / Double($0)) }
   }
 }
+
+extension Media {
+  /// The bytes of the item, if a program gives them.
+  var fed: FedBytes? { if case .feed(let feed) = kind { feed.bytes } else { nil } }
+}

@@ -22,6 +22,8 @@ struct MediaReading {
   private let interruption: ReadInterruption
   private let name: String
   private let mustBePackets: Bool
+  /// The bytes of the item, if a program gives them.
+  private let fed: FedBytes?
   private var packets: (any PacketSource)?
   private var packetFormat: CompressedFormat?
   private var reason: String?
@@ -30,6 +32,8 @@ struct MediaReading {
   /// The end of what has been given, wherever it was.
   private var furthest: Int64 = 0
   private var isAtEnd = false
+  /// It was told that the item breaks off.
+  private var hasBroken = false
   /// A read was ended in the middle: FFmpeg may have lost a part of what it had.
   private var wasInterrupted = false
   /// Thrown once what came before it was taken.
@@ -38,10 +42,10 @@ struct MediaReading {
 
   /// - Throws: the reason why there are no packets, if nothing else will do.
   init(
-    _ source: any MediaSource, _ delivery: MediaReader.Delivery, name: String,
+    _ source: any MediaSource, _ delivery: MediaReader.Delivery, name: String, fed: FedBytes?,
     _ interruption: ReadInterruption
   ) throws(MediaError) {
-    (self.source, self.interruption, self.name) = (source, interruption, name)
+    (self.source, self.interruption, self.name, self.fed) = (source, interruption, name, fed)
     known = (source.metadata, MediaMetadata(source.metadata))
     mustBePackets = delivery == .packets
     guard delivery != .samples else { return }
@@ -99,6 +103,7 @@ struct MediaReading {
         return try nextPacket(packets, packetFormat)
       } catch {
         wasInterrupted = isInterrupted
+        hasBroken = hasBroken || mustBePackets && !wasInterrupted
         guard !mustBePackets, !wasInterrupted else { throw error }
         (self.packets, self.packetFormat) = (nil, nil)
         reason = error.description
@@ -127,6 +132,7 @@ struct MediaReading {
       try source.read(limit, appendingTo: &samples)
     } catch {
       wasInterrupted = isInterrupted
+      hasBroken = hasBroken || !wasInterrupted
       if samples.isEmpty { throw error }
       failure = error
     }
@@ -156,10 +162,14 @@ struct MediaReading {
     wasInterrupted = false
   }
 
-  /// An interrupted read gives nothing either.
+  /// An interrupted read gives nothing either. A format that does not tell its length ends wherever its bytes do.
   private mutating func end() throws(MediaError) -> MediaBuffer? {
     try goOn()
     isAtEnd = true
+    if !hasBroken, let fed, let expected = fed.expectedCount, fed.count < expected {
+      hasBroken = true
+      throw .broken(path: name, reason: "its bytes end after \(fed.count) of \(expected)")
+    }
     return nil
   }
 

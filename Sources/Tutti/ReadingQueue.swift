@@ -36,7 +36,7 @@ final class ReadingQueue: Sendable {
     return try await perform { () throws(MediaError) in
       try self.reading.withLock { reading throws(MediaError) in
         var opened = try MediaReading(
-          opener.open(media), delivery, name: media.name, interruption)
+          opener.open(media), delivery, name: media.name, fed: media.fed, interruption)
         let facts = opened.facts()
         reading = opened
         return facts
