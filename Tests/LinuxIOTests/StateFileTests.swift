@@ -19,6 +19,19 @@ struct StateFileTests {
     #expect(mode(file.path) == 0o600)
   }
 
+  @Test(.enabled(if: geteuid() == 0, "needs root"))
+  func `what root writes in somebody else's directory is theirs`() throws {
+    #expect(chown(directory.path, 1234, 1235) == 0)
+    try file.write([1])
+    let lock = try DirectoryLock(directory: directory.path)
+    for name in ["state", "lock"] {
+      var status = stat()
+      #expect(stat(directory.path + "/" + name, &status) == 0)
+      #expect(status.st_uid == 1234 && status.st_gid == 1235, "\(name)")
+    }
+    _ = consume lock
+  }
+
   @Test func `a pipe, a device, a socket or a folder in its place is refused at once`() throws {
     #expect(mkfifo(file.path, 0o600) == 0)
     expectRefusal(of: file)

@@ -13,6 +13,7 @@ package struct DirectoryLock: ~Copyable, Sendable {
     let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard number >= 0 else { throw IOError(call: "open", code: errno, subject: path) }
     let file = FileDescriptor(number)
+    DirectoryOwner.takes(number, in: directory)
     while flock(file.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
       if errno == EINTR { continue }
       throw IOError(call: "flock", code: errno, subject: path)

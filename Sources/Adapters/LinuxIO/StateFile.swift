@@ -133,6 +133,7 @@ package struct StateFile: Sendable {
     let file = FileDescriptor(try check("open", Int(open(temporary, flags, mode))))
     // The umask must not change the mode.
     try check("fchmod", Int(fchmod(file.number, mode)))
+    DirectoryOwner.takes(file.number, in: Self.parent(of: path) ?? ".")
     var rest = content[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
