@@ -39,7 +39,7 @@ extension CommonOptions {
 
 struct PauseCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Pauses the music in all rooms.",
+    commandName: "pause", abstract: "Pauses the music of a group, in all its rooms.",
     discussion: "Example:\n  tutti pause")
   @OptionGroup var common: CommonOptions
   func request() -> ControlRequest { .transport(.pause) }
