@@ -40,6 +40,18 @@ import WireProtocol
     #expect(positions(group).isEmpty)
   }
 
+  @Test func `time does not run from the place of a seek while the old sound lasts`() throws {
+    var group = TestGroup.playing()
+    group.advance(by: .seconds(1))
+    group.command(.seek(to: .seconds(7)))
+    let cut = try #require(group.session.timeline.cuts.last).from
+    let begins = LocalTime(onSender: try #require(group.session.timeline.groupTime(of: cut)))
+    let early = group.session.playhead(at: begins - .microseconds(50))
+    #expect(!early.isMoving || early.position < .seconds(2), "\(early)")
+    let there = group.session.playhead(at: begins + .milliseconds(1))
+    #expect(there.isMoving && abs(there.position.seconds - 7) < 0.01, "\(there)")
+  }
+
   @Test func `nobody is told where it stands still, before the start and in a pause`() throws {
     var group = TestGroup()
     group.command(.observePosition(every: .milliseconds(100)))

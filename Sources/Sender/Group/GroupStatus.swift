@@ -133,10 +133,15 @@ extension GroupSession {
   /// Returns the place that sounds now. Cheaper than a status.
   package func playhead(at now: LocalTime) -> Playhead {
     let now = clock.continuous(now)
-    let sounding = soundingItem(at: now)
+    let media = mediaTime(at: now)
+    let segment = isStopped(at: now) ? nil : timeline.segment(at: media)
+    // Within a frame of where it begins, a segment counts already, while the sound before it lasts.
+    let isAhead = segment.map { media < $0.start } ?? false
     return Playhead(
-      item: sounding?.item, position: position(at: now),
-      isMoving: timeline.isSounding(at: GroupTime(ofSender: now)), rate: sounding?.rate ?? 1)
+      item: segment?.opened.item,
+      position: isAhead ? segment?.opened.position ?? .zero : position(at: now),
+      isMoving: !isAhead && timeline.isSounding(at: GroupTime(ofSender: now)),
+      rate: segment?.opened.rate ?? 1)
   }
 
   /// True if media time runs, or is about to.
