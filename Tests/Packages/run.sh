@@ -96,6 +96,8 @@ boot() {
 	done
 	[ "$state" = running ] || fail "the system is $state: $(inside systemctl --failed --no-legend)"
 	# A network of its own, for Avahi, whose other end is somewhere else: else it would hear itself.
+	# The kernel takes the one of a system that was cut off away when it comes to it.
+	ip -n "$wire" link delete tutti1 2>/dev/null || true
 	ip link add tutti0 netns "$leader" type veth peer name tutti1 netns "$wire"
 	ip -n "$wire" link set tutti1 up
 	inside ip address add 10.77.0.1/24 dev tutti0
