@@ -40,7 +40,7 @@ final class FeedReader {
     guard status == XML_STATUS_OK else {
       let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "broken"
       throw PodcastFeed.Fault(
-        description: "it is no feed: line \(XML_GetCurrentLineNumber(parser)): \(reason)")
+        description: "it is no feed: line \(cexpat_line(parser)): \(reason)")
     }
     guard reader.isFeed else {
       throw PodcastFeed.Fault(description: "it is no feed: it is neither RSS nor Atom")

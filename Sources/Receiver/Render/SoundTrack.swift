@@ -49,7 +49,7 @@ struct SoundTrack: ~Copyable {
   @_noLocks @_noAllocation
   private mutating func beginChange() {
     isChanging = false
-    swap(&current, &outgoing)
+    current.exchange(&outgoing)
     current.begin(wanted, at: next)
     change.begin(1 - change.to, at: next)
   }
@@ -195,8 +195,8 @@ private struct FilterRun: ~Copyable {
   private var state = SoundState()
   /// The first frame; the memory was empty there.
   private var begin: Int64 = 0
-  private let states: UnsafeMutablePointer<SoundState>
-  private let stateCount: Int64
+  private var states: UnsafeMutablePointer<SoundState>
+  private var stateCount: Int64
 
   init(rewindFrames: Int) {
     stateCount = Int64(rewindFrames / Self.segment + 4)
@@ -205,6 +205,16 @@ private struct FilterRun: ~Copyable {
   }
 
   deinit { unsafe states.deallocate() }
+
+  /// Swaps this one and another, field by field: Swift 6.2 cannot tell that its own `swap` takes no lock.
+  @_noLocks @_noAllocation
+  mutating func exchange(_ other: inout FilterRun) {
+    (program, other.program) = (other.program, program)
+    (state, other.state) = (other.state, state)
+    (begin, other.begin) = (other.begin, begin)
+    unsafe (states, other.states) = (other.states, states)
+    (stateCount, other.stateCount) = (other.stateCount, stateCount)
+  }
 
   @_noLocks @_noAllocation
   mutating func begin(_ program: SoundProgram, at frame: Int64) {
