@@ -20,11 +20,14 @@ struct LiveSenderTests {
     let isSeekable = false
     let supply = Supply.live
     let metadata = ItemMetadata()
-    let live: LiveTiming?
+    private(set) var live: LiveTiming?
     var isOver = false
 
-    init(firstHeard: LocalTime) {
-      live = LiveTiming(firstHeard: firstHeard, latency: LiveSenderTests.latency, adapts: true)
+    /// Gives from now on what comes from now on.
+    func open(at now: LocalTime) -> Source {
+      let latency = LiveSenderTests.latency
+      live = LiveTiming(firstHeard: now + latency, latency: latency, adapts: true)
+      return self
     }
 
     func read(_ count: Int, appendingTo frames: inout [Float]) {
@@ -32,6 +35,8 @@ struct LiveSenderTests {
     }
     func seek(toFrame frame: Int64) {}
   }
+
+  private final class Opening { var now = LocalTime(nanoseconds: 0) }
 
   private struct Bed {
     var sender = GroupSender<Int>(
@@ -41,7 +46,8 @@ struct LiveSenderTests {
         live: LiveSecret(cipher: FakeCipher(), key: LiveSenderTests.key, port: 46_001)),
       playing: Playlist(["live"]))
     var now = LocalTime(nanoseconds: 1_000_000_000)
-    let source = Source(firstHeard: LocalTime(nanoseconds: 1_030_000_000))
+    let source = Source()
+    private let opening = Opening()
     let serializer: Serializer
     var orders: [ProductionOrder] = []
     var control: [ControlMessage] = []
@@ -52,7 +58,7 @@ struct LiveSenderTests {
 
     init() {
       serializer = Serializer(
-        openSource: { [source] _ in source },
+        openSource: { [source, opening] _ in source.open(at: opening.now) },
         makeEncoder: { shape in
           PCMEncoder(
             audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
@@ -86,6 +92,7 @@ struct LiveSenderTests {
     /// Carries out the next order.
     mutating func produce() {
       guard !orders.isEmpty else { return }
+      opening.now = now
       handle(.produced(serializer.produce(orders.removeFirst())))
     }
 
@@ -133,6 +140,15 @@ struct LiveSenderTests {
   }
 
   private static let control = RoomConnectionID(number: 1)
+
+  /// How long before its time the datagram was sent that was sent last.
+  private static func margin(_ bed: Bed) throws -> Nanoseconds {
+    let anchor = try #require(
+      bed.control.compactMap { if case .anchor(let one) = $0 { one } else { nil } }.last)
+    let last = try #require(try bed.sent.last.flatMap { try packet(in: $0.bytes) })
+    let time = try #require(anchor.groupTime(of: last.mediaTime))
+    return time - bed.sender.session.clock.group(bed.now)
+  }
 
   private static func packet(in datagram: [UInt8]) throws -> AudioPacket? {
     let sealed = try LiveDatagram(decoding: datagram)
@@ -295,5 +311,54 @@ struct LiveSenderTests {
     bed.play(400)
     #expect(bed.sent.isEmpty)
     #expect(bed.media > before + 10_000)
+  }
+
+  @Test func `a live source goes on with what it gives now after a long pause`() throws {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(40)
+    #expect(try Self.margin(bed) > .zero)
+    bed.handle(.command(CommandID(1), .pause))
+    bed.play(40)
+    // Nobody takes what it gives meanwhile.
+    bed.now = bed.now + .seconds(100)
+    bed.handle(.command(CommandID(2), .resume))
+    bed.play(100)
+    bed.ask(sequence: 2)
+    bed.sent = []
+    bed.play(40)
+    #expect(bed.sent.count == 40)
+    #expect(try Self.margin(bed) > .zero)
+  }
+
+  @Test func `a live source goes on with what it gives now when the machine has slept`() throws {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(40)
+    bed.handle(.resumedFromSuspend(after: .milliseconds(500)))
+    bed.play(100)
+    bed.ask(sequence: 2)
+    bed.sent = []
+    bed.play(40)
+    #expect(bed.sent.count == 40)
+    #expect(try Self.margin(bed) > .zero)
+  }
+
+  @Test func `a live source goes on with what it gives now when this process has stood still`()
+    throws
+  {
+    var bed = Bed()
+    bed.join()
+    bed.ask(sequence: 1)
+    bed.play(40)
+    bed.now = bed.now + .seconds(20)
+    bed.play(100)
+    bed.ask(sequence: 2)
+    bed.sent = []
+    bed.play(40)
+    #expect(bed.sent.count == 40)
+    #expect(try Self.margin(bed) > .zero)
   }
 }

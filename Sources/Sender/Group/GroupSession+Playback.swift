@@ -151,6 +151,7 @@ extension GroupSession {
       return
     }
     guard case .paused(let paused) = timeline.state else { return }
+    catchUp(ifBehindBy: .zero, at: now)
     let mayHold = configuration.holdsAtCuts && timeline.end == nil
     if mayHold, !hasEnough(from: paused.mediaTime, at: now) {
       holdOn(at: now)

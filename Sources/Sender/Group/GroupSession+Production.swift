@@ -119,6 +119,7 @@ extension GroupSession {
     }
     if let cut = production.cut, let end = store.end, end > cut { production.metCut() }
     if production.isIdle, production.wasEdited { restart.reconcile(at: now) }
+    if timeline.isPlaying { catchUp(ifBehindBy: Self.hopeless, at: now) }
   }
 
   private mutating func take(_ step: ProducedBatch.Step, at now: LocalTime) {

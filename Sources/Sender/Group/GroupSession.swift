@@ -113,7 +113,7 @@ package struct GroupSession {
     case .roomSeen(let id): rooms.with(id) { $0.seen(at: now) }
     case .roomTaken(let id): rooms.with(id) { $0.take(at: now) }
     case .roomFreed(let id): rooms.with(id) { $0.freed(at: now) }
-    case .resumedFromSuspend: break
+    case .resumedFromSuspend: if timeline.isPlaying { catchUp(ifBehindBy: .zero, at: now) }
     case .connected(let id, .control, let peer, let proof):
       rooms.controlConnected(id, peer, proof, at: now)
     case .connected(let id, .media, let peer, _):
