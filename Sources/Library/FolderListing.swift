@@ -59,8 +59,8 @@ struct FolderListing {
     }
     // A disk that fails in the middle must not look like removed files.
     if errno != 0 { throw Failure(code: errno) }
-    folders.sort()
-    media.sort { $0.name < $1.name }
+    folders.sort { ExactName($0) < ExactName($1) }
+    media.sort { ExactName($0.name) < ExactName($1.name) }
   }
 
   private mutating func take(_ entry: UnsafeMutablePointer<dirent>, in directory: Int32) {

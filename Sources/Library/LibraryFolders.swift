@@ -85,15 +85,16 @@ struct LibraryFolders: Sendable {
 enum LibraryPath {
   /// Returns nil for a library folder itself.
   static func parent(_ path: String) -> String? {
-    path.lastIndex(of: "/").map { String(path[..<$0]) }
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) }
   }
 
   static func name(_ path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) }
+      ?? path
   }
 
   static func isInside(_ path: String, _ folder: String) -> Bool {
-    path == folder || path.hasPrefix(folder + "/")
+    path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: "\(folder)/".utf8)
   }
 
   /// Returns the name for people, without its extension.

@@ -45,8 +45,8 @@ final class Scan {
   private let watch: (String, String) -> Void
   private let tell: (News) -> Void
 
-  private var known: [String: Known] = [:]
-  private var seen: Set<String> = []
+  private var known: [ExactName: Known] = [:]
+  private var seen: Set<ExactName> = []
   /// Folders whose files may or may not exist.
   private(set) var unclear: [String] = []
   private var changed: [(path: String, count: Int)] = []
@@ -87,7 +87,7 @@ final class Scan {
 
   private func readKnown() throws(SQLiteError) {
     let all = try writer.database.prepare("SELECT path, hash, present FROM folder").all { row in
-      (row.text(0) ?? "", Known(hash: row.int64(1) ?? 0, isPresent: row.bool(2)))
+      (ExactName(row.text(0) ?? ""), Known(hash: row.int64(1) ?? 0, isPresent: row.bool(2)))
     }
     known = Dictionary(all) { $1 }
   }
@@ -116,7 +116,7 @@ final class Scan {
 
   private func walk(_ path: String, _ location: String, depth: Int) throws {
     try checkCancelled()
-    guard depth <= Self.depthLimit, !seen.contains(path) else { return }
+    guard depth <= Self.depthLimit, !seen.contains(ExactName(path)) else { return }
     watch(path, location)
     let listing: FolderListing
     do throws(FolderListing.Failure) {
@@ -129,9 +129,9 @@ final class Scan {
     if listing.isCut {
       tell(.report("\(FileName.shown(location)): only \(FolderListing.limit) entries are read"))
     }
-    seen.insert(path)
+    seen.insert(ExactName(path))
     fileCount += listing.media.count
-    let before = known[path]
+    let before = known[ExactName(path)]
     let isSame = before.map { $0.isPresent && $0.hash == Self.mark(listing.hash) } ?? false
     if !isSame, fileCount <= Self.trackLimit { changed.append((path, listing.media.count)) }
     for name in listing.folders {
@@ -145,9 +145,9 @@ final class Scan {
   private func dropGone(_ paths: [String]?) throws {
     for (path, folder) in known.sorted(by: { $0.key < $1.key })
     where folder.isPresent && !seen.contains(path) {
-      let isInScope = paths?.contains { LibraryPath.isInside(path, $0) } ?? true
-      let isUnclear = unclear.contains { LibraryPath.isInside(path, $0) }
-      if isInScope, !isUnclear { try add(.folderGone(path)) }
+      let isInScope = paths?.contains { LibraryPath.isInside(path.text, $0) } ?? true
+      let isUnclear = unclear.contains { LibraryPath.isInside(path.text, $0) }
+      if isInScope, !isUnclear { try add(.folderGone(path.text)) }
     }
     try flush()
   }
@@ -166,19 +166,21 @@ final class Scan {
       let listing = try? FolderListing(location)
     else { return }
     // A file found elsewhere may have come from here.
-    if known[path] != nil { try flush() }
+    if known[ExactName(path)] != nil { try flush() }
     try add(.folder(path))
     let stored = try stored(in: path)
     let faults = try faults(in: path)
+    let names = Set(listing.media.map { ExactName($0.name) })
     for (name, track) in stored.sorted(by: { $0.value.number < $1.value.number })
-    where !track.isMissing && !listing.media.contains(where: { $0.name == name }) {
+    where !track.isMissing && !names.contains(name) {
       try add(.missing(track: track.number))
     }
     var fresh: [FolderListing.File] = []
     for file in listing.media {
-      if let track = stored[file.name], track.size == file.size, track.mtime == file.mtime {
+      let name = ExactName(file.name)
+      if let track = stored[name], track.size == file.size, track.mtime == file.mtime {
         if track.isMissing { try add(.returned(track: track.number)) }
-      } else if let fault = faults[file.name], fault.size == file.size, fault.mtime == file.mtime {
+      } else if let fault = faults[name], fault.size == file.size, fault.mtime == file.mtime {
         continue
       } else {
         fresh.append(file)
@@ -191,28 +193,29 @@ final class Scan {
     try add(.read(folder: path, hash: isWhole ? Self.mark(listing.hash) : 0, image: image))
   }
 
-  private func stored(in path: String) throws(SQLiteError) -> [String: Stored] {
-    var stored: [String: Stored] = [:]
+  private func stored(in path: String) throws(SQLiteError) -> [ExactName: Stored] {
+    var stored: [ExactName: Stored] = [:]
     try writer.database.prepare(
       """
       SELECT t.name, t.id, t.size, t.mtime, t.missing IS NOT NULL
       FROM track t JOIN folder f ON f.id = t.folder WHERE f.path = ?
       """
     ).forEach([SQLiteValue(path)]) { row in
-      stored[row.text(0) ?? ""] = Stored(
+      stored[ExactName(row.text(0) ?? "")] = Stored(
         number: row.int64(1) ?? 0, size: row.int64(2) ?? 0, mtime: row.int64(3) ?? 0,
         isMissing: row.bool(4))
     }
     return stored
   }
 
-  private func faults(in path: String) throws(SQLiteError) -> [String: (size: Int64, mtime: Int64)]
-  {
-    var faults: [String: (size: Int64, mtime: Int64)] = [:]
+  private func faults(
+    in path: String
+  ) throws(SQLiteError) -> [ExactName: (size: Int64, mtime: Int64)] {
+    var faults: [ExactName: (size: Int64, mtime: Int64)] = [:]
     try writer.database.prepare(
       "SELECT x.name, x.size, x.mtime FROM fault x JOIN folder f ON f.id = x.folder WHERE f.path = ?"
     ).forEach([SQLiteValue(path)]) { row in
-      faults[row.text(0) ?? ""] = (row.int64(1) ?? 0, row.int64(2) ?? 0)
+      faults[ExactName(row.text(0) ?? "")] = (row.int64(1) ?? 0, row.int64(2) ?? 0)
     }
     return faults
   }

@@ -40,7 +40,7 @@ final class TrackWriter {
   private let albums: AlbumKeeper
   private let tags: TagKeeper
   private let statements: Statements
-  private var folderNumbers: [String: Int64] = [:]
+  private var folderNumbers: [ExactName: Int64] = [:]
   /// True for library folders that are mounted, as far as they were checked.
   private var mounted: [String: Bool] = [:]
   /// Seconds since 1970.
@@ -137,7 +137,7 @@ final class TrackWriter {
   // MARK: - Folders
 
   private func folderNumber(_ path: String) throws(SQLiteError) -> Int64 {
-    if let number = folderNumbers[path] { return number }
+    if let number = folderNumbers[ExactName(path)] { return number }
     var parent: Int64?
     if let path = LibraryPath.parent(path) { parent = try folderNumber(path) }
     try statements.run(
@@ -147,7 +147,7 @@ final class TrackWriter {
     let number =
       try statements.number("SELECT id FROM folder WHERE path = ?", SQLiteValue(path)) ?? 0
     if folderNumbers.count >= Self.cacheLimit { folderNumbers = [:] }
-    folderNumbers[path] = number
+    folderNumbers[ExactName(path)] = number
     return number
   }
 

@@ -86,6 +86,27 @@ import Testing
     #expect(try bed.track("Two")?.id == number)
   }
 
+  /// A Mac and a Linux machine spell the same letters in two ways.
+  @Test func `names that differ by the spelling of a letter are two files and two folders`() throws
+  {
+    try add("One", to: "caf\u{e9}/\u{e9}.flac")
+    try add("Two", to: "caf\u{e9}/e\u{301}.flac")
+    try add("Three", to: "cafe\u{301}/1.flac")
+    try bed.scan()
+    #expect(try Set(bed.tracks().map(\.title)) == ["One", "Two", "Three"])
+    try bed.remove("caf\u{e9}/e\u{301}.flac")
+    try bed.remove("cafe\u{301}")
+    try bed.scan()
+    #expect(try bed.tracks().map(\.title) == ["One"])
+    try bed.move("caf\u{e9}/\u{e9}.flac", to: "caf\u{e9}/e\u{301}.flac")
+    try bed.scan()
+    let present = try bed.database.prepare("SELECT name FROM track WHERE missing IS NULL")
+    let names = try present.all { row in
+      ExactName(row.text(0) ?? "")
+    }
+    #expect(names == [ExactName("e\u{301}.flac")])
+  }
+
   @Test(arguments: ["a", "z"])
   func `a file that was moved and renamed keeps its number`(target: String) throws {
     try add("One", to: "m/1.flac")
