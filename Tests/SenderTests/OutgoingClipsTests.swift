@@ -55,6 +55,19 @@ import WireProtocol
     }
   }
 
+  @Test func `a room gives up its oldest clip for a fifth, and others keep theirs`() {
+    var clips = OutgoingClips(first: 0)
+    for _ in 0..<ProtocolLimits.heldClips {
+      _ = clips.add(Self.clip, volume: nil, to: [TestGroup.room])
+      _ = clips.add(Self.clip, volume: nil, to: [TestGroup.other])
+    }
+    #expect(clips.numbers(for: TestGroup.room) == [1, 3, 5, 7])
+    #expect(clips.numbers(for: TestGroup.other) == [2, 4, 6, 8])
+    _ = clips.add(Self.clip, volume: nil, to: [TestGroup.room])
+    #expect(clips.numbers(for: TestGroup.room) == [3, 5, 7, 9])
+    #expect(clips.numbers(for: TestGroup.other) == [2, 4, 6, 8])
+  }
+
   @Test func `no more pieces are on their way than the window, and all come in order`() throws {
     var group = Self.group()
     let number = try Self.offer(&group, [TestGroup.room, TestGroup.other])

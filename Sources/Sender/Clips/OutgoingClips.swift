@@ -49,11 +49,21 @@ struct OutgoingClips {
 
   mutating func add(_ clip: Clip, volume: UInt16?, to rooms: [RoomID]) -> UInt32 {
     last &+= 1
-    if clips.count == ProtocolLimits.heldClips { clips.removeFirst() }
+    let wanted = Set(rooms)
+    while let crowded = clips.firstIndex(where: { sharesFullRoom($0, wanted) }) {
+      clips.remove(at: crowded)
+    }
     clips.append(
       Outgoing(
         number: last, clip: clip, volume: volume, deliveries: rooms.map { Delivery(room: $0) }))
     return last
+  }
+
+  /// True if a room is to have the clip, and as many in all as it holds, and is one of these.
+  private func sharesFullRoom(_ clip: Outgoing, _ rooms: Set<RoomID>) -> Bool {
+    clip.deliveries.contains { delivery in
+      rooms.contains(delivery.room) && numbers(for: delivery.room).count >= ProtocolLimits.heldClips
+    }
   }
 
   subscript(number: UInt32) -> Outgoing? { clips.first { $0.number == number } }
