@@ -150,6 +150,9 @@ import enum House.Refusal
         if !isRefused || refused == rooms.count + 1 { break }
       }
       #expect(refused == rooms.count + 1)
+      // The list is shown meanwhile.
+      let list = try? await pairing.answer(.list).pairings
+      #expect(list == Pairings())
       for _ in attempts { bed.gate.signal() }
     }
     #expect(bed.visitCount == HousePairing.visitLimit)

@@ -138,7 +138,7 @@ package final class HousePairing: PairingControl {
     switch request {
     case .list:
       return PairingAnswer(
-        try await onThread("", "a room") { () throws(Refusal) in
+        try await Self.onThread { () throws(Refusal) in
           do { return try means.paired() } catch { throw .unavailable("\(error)") }
         })
     case .pair(let name, let place, let pin):
@@ -227,6 +227,12 @@ package final class HousePairing: PairingControl {
   ) async throws(Refusal) -> Value {
     try begin(id, name)
     defer { _ = visited.withLock { $0.remove(id) } }
+    return try await Self.onThread(body)
+  }
+
+  private static func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
     let result = await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(returning: Result(catching: body)) }
     }
