@@ -91,8 +91,11 @@ extension Client {
   mutating func stats() async throws {
     let state = try await state()
     let uptime = (ContinuousClock.now - household.start) / .seconds(1)
-    let seconds = try await household.library.songs(.below(""), into: 0.0) { sum, song in
-      sum += song.track.durationS ?? 0
+    let library = household.library
+    let seconds = try await household.playtime.seconds(of: state.library.revision) {
+      try await library.songs(.below(""), into: 0.0) { sum, song in
+        sum += song.track.durationS ?? 0
+      }
     }
     reply.pair("uptime", Int(uptime))
     reply.pair("playtime", 0)

@@ -48,9 +48,12 @@ struct Client: Sendable {
   // MARK: - Running commands
 
   /// Carries out lines in order, up to the first that fails. Returns the answer.
-  mutating func run(_ lines: [[UInt8]], saysEach: Bool) async -> [UInt8] {
+  /// - Parameter isThere: false once the client is gone: nobody needs what follows.
+  mutating func run(
+    _ lines: [[UInt8]], saysEach: Bool, while isThere: () -> Bool = { true }
+  ) async -> [UInt8] {
     reply = Reply()
-    for (place, line) in lines.enumerated() {
+    for (place, line) in lines.enumerated() where isThere() {
       let mark = reply.bytes.count
       var name = ""
       do {

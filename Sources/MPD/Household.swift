@@ -1,6 +1,7 @@
 import House
 import MPDProtocol
 import Service
+import Synchronization
 import WebServer
 
 /// Parts of a household that all clients share.
@@ -11,7 +12,40 @@ struct Household: Sendable {
   let server: LineServer
   let hub: ChangeHub
   let queues: QueueShelf
+  let lists = ListBudget()
+  let playtime = Playtime()
   let start: ContinuousClock.Instant
+}
+
+/// Bounds the memory of all lists of commands that clients are sending.
+final class ListBudget: Sendable {
+  /// Bytes: five of the longest lists of the shortest commands.
+  static let limit = 32 << 20
+  private let held = Mutex(0)
+
+  /// A client holds so many bytes more, or fewer. Returns false if there is no room for more.
+  func change(by bytes: Int) -> Bool {
+    held.withLock { held in
+      guard bytes <= 0 || held + bytes <= Self.limit else { return false }
+      held += bytes
+      return true
+    }
+  }
+}
+
+/// How long all tracks of the library play together, in seconds: reckoned once for each of its revisions, as clients ask
+/// again and again.
+final class Playtime: Sendable {
+  private let known = Mutex<(revision: UInt64, seconds: Double)?>(nil)
+
+  func seconds(
+    of revision: UInt64, else reckon: () async throws -> Double
+  ) async throws -> Double {
+    if let known = known.withLock({ $0 }), known.revision == revision { return known.seconds }
+    let seconds = try await reckon()
+    known.withLock { $0 = (revision, seconds) }
+    return seconds
+  }
 }
 
 /// Turns paths of the library into URIs of clients, and back. The one folder of a library is the root of all URIs; of

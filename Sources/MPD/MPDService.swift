@@ -83,6 +83,8 @@ struct Conversation: Sendable {
       household, number: number, address: connection.address, isLocal: connection.isLocal)
     var session = ClientSession()
     guard await send(Client.greeting) else { return }
+    var held = 0
+    defer { _ = household.lists.change(by: -held) }
     while let input = await connection.next(maySayNothing: session.awaited != nil) {
       switch input {
       case .signal:
@@ -90,7 +92,15 @@ struct Conversation: Sendable {
         guard client.isStillAllowed else { return }
         guard await tell(number, parts, &session) else { return }
       case .line(let line):
-        guard await take(session.receive(line), &client, &session) else { return }
+        client.checkAccess()
+        let action = session.receive(line, isStranger: !client.asker.may(.guest))
+        // What a list holds is counted until it is done.
+        let grown = max(0, session.heldBytes - held)
+        guard household.lists.change(by: grown) else { return }
+        held += grown
+        guard await take(action, &client, &session) else { return }
+        _ = household.lists.change(by: session.heldBytes - held)
+        held = session.heldBytes
       }
     }
   }
@@ -104,7 +114,7 @@ struct Conversation: Sendable {
     case .close: return false
     case .refuse(let line): return await send(line)
     case .run(let lines, let saysEach):
-      let answer = await client.run(lines, saysEach: saysEach)
+      let answer = await client.run(lines, saysEach: saysEach) { connection.isOpen }
       return client.isClosing ? false : await connection.send(answer)
     case .idle(let parts):
       client.checkAccess()

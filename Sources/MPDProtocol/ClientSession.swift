@@ -5,6 +5,11 @@ package struct ClientSession: Sendable {
   package static let listLimit = 2 << 20
   /// Commands in a list; as many short ones would take more memory than their bytes.
   package static let listCountLimit = 65_536
+  /// Commands in a list, and bytes of one, of a client that may ask for nothing yet: it has a password to say.
+  package static let strangerCountLimit = 16
+  package static let strangerListLimit = 4_096
+  /// Memory of a command besides its bytes.
+  private static let commandOverhead = 64
 
   /// Told after each line.
   package enum Action: Hashable, Sendable {
@@ -33,6 +38,12 @@ package struct ClientSession: Sendable {
 
   package init() {}
 
+  /// Memory of the list that is being collected.
+  package var heldBytes: Int {
+    guard case .collecting(let count, _) = state else { return 0 }
+    return count + lines.count * Self.commandOverhead
+  }
+
   /// The changes that the client waits for; nil while it does not wait.
   package var awaited: Subsystems? {
     if case .idling(let subsystems) = state { subsystems } else { nil }
@@ -41,8 +52,10 @@ package struct ClientSession: Sendable {
   /// The client was told of a change.
   package mutating func wasTold() { state = .ready }
 
-  /// - Parameter bytes: a line without its end.
-  package mutating func receive(_ bytes: [UInt8]) -> Action {
+  /// - Parameters:
+  ///   - bytes: a line without its end.
+  ///   - isStranger: true if the client may ask for nothing yet.
+  package mutating func receive(_ bytes: [UInt8], isStranger: Bool = false) -> Action {
     // Web pages can make browsers send lines to any port. Those begin otherwise.
     guard let first = bytes.first, (0x61...0x7a).contains(first) else { return .close }
     var line = bytes
@@ -53,7 +66,8 @@ package struct ClientSession: Sendable {
       guard text == "noidle" else { return .close }
       state = .ready
       return .endIdle(subsystems)
-    case .collecting(let count, let saysEach): return collect(line, text, after: count, saysEach)
+    case .collecting(let count, let saysEach):
+      return collect(line, text, after: count, saysEach, isStranger)
     case .ready: return start(line, text)
     }
   }
@@ -81,16 +95,16 @@ package struct ClientSession: Sendable {
   }
 
   private mutating func collect(
-    _ line: [UInt8], _ text: String, after count: Int, _ saysEach: Bool
+    _ line: [UInt8], _ text: String, after count: Int, _ saysEach: Bool, _ isStranger: Bool
   ) -> Action {
     if text == "noidle" { return .none }
     if text == "command_list_end" {
       defer { (state, lines) = (.ready, []) }
       return .run(lines, saysEach: saysEach)
     }
-    guard count + line.count <= Self.listLimit, lines.count < Self.listCountLimit else {
-      return .close
-    }
+    guard count + line.count <= (isStranger ? Self.strangerListLimit : Self.listLimit),
+      lines.count < (isStranger ? Self.strangerCountLimit : Self.listCountLimit)
+    else { return .close }
     lines.append(line)
     state = .collecting(byteCount: count + line.count, saysEach: saysEach)
     return .none

@@ -54,6 +54,19 @@ import Testing
     #expect(receive(line) == .close)
   }
 
+  @Test mutating func `a stranger's list is short`() {
+    func receive(_ line: String) -> ClientSession.Action {
+      session.receive(Array(line.utf8), isStranger: true)
+    }
+    #expect(receive("command_list_begin") == .none)
+    #expect(receive("find " + String(repeating: "x", count: 4_096)) == .close)
+    session = ClientSession()
+    #expect(receive("command_list_begin") == .none)
+    for _ in 0..<ClientSession.strangerCountLimit { #expect(receive("ping") == .none) }
+    #expect(session.heldBytes > 16 * 64)
+    #expect(receive("ping") == .close)
+  }
+
   @Test mutating func `a list of too many commands ends the connection`() {
     #expect(receive("command_list_begin") == .none)
     for _ in 0..<ClientSession.listCountLimit { _ = receive("a") }

@@ -50,6 +50,24 @@ import WebTestSupport
     }
   }
 
+  @Test func `lists of all clients together have a bound`() {
+    let lists = ListBudget()
+    #expect(lists.change(by: ListBudget.limit - 100))
+    #expect(!lists.change(by: 101))
+    #expect(lists.change(by: 100))
+    #expect(lists.change(by: -50))
+    #expect(lists.change(by: 50))
+  }
+
+  @Test func `a stranger collects no commands`() async throws {
+    let access = try FakeAccess.make(token: "secret-token", isOpen: false)
+    try await withMPD(access: access) { host in
+      let client = try await host.connect()
+      await client.send("command_list_begin\n" + String(repeating: "status\n", count: 17))
+      #expect(await client.end())
+    }
+  }
+
   @Test func `no more clients are served than the limits, and each gets a place again`()
     async throws
   {

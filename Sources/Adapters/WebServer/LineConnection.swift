@@ -94,6 +94,9 @@ package final class LineConnection: Sendable {
 
   package func close() { channel.close(promise: nil) }
 
+  /// False once the connection is closed. A client that sends no more may still read.
+  package var isOpen: Bool { channel.isActive }
+
   // MARK: - On the event loop
 
   /// Takes bytes of the client. Returns false if a line is too long.

@@ -48,13 +48,15 @@ package final class LineServer: Sendable {
       await withDiscardingTaskGroup { tasks in
         tasks.addTask(operation: work)
         for await connection in arrivals {
-          tasks.addTask {
+          tasks.addTask { [seats] in
             await withTaskCancellationHandler {
               await serve(connection)
               connection.close()
             } onCancel: {
               connection.close()
             }
+            // Not before: who hangs up in the middle of long work may not begin another at once.
+            seats.leave(connection.address)
           }
         }
         tasks.cancelAll()
@@ -132,7 +134,6 @@ package final class LineServer: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let address = channel.remoteAddress?.ipAddress ?? ""
           guard seats.take(address) else { return channel.close(promise: nil) }
-          channel.closeFuture.whenComplete { _ in seats.leave(address) }
           let connection = LineConnection(channel, address: address, limits: limits)
           try channel.pipeline.syncOperations.addHandler(LineHandler(connection))
           arrive.yield(connection)
