@@ -68,8 +68,12 @@ actor ChangeHub {
     if old.library.revision != state.library.revision { libraryTime = now() }
     tellAll(state.changesForAll(since: old))
     for number in listeners.keys.sorted() {
-      guard let id = group(ofListener: number, state)?.id else { continue }
-      tell(number, state.changes(ofGroup: id, since: old))
+      let (before, id) = (group(ofListener: number, old)?.id, group(ofListener: number, state)?.id)
+      if before != id {
+        tell(number, .ofGroup)
+      } else if let id {
+        tell(number, state.changes(ofGroup: id, since: old))
+      }
     }
   }
 
@@ -148,6 +152,11 @@ actor ChangeHub {
   }
 }
 
+extension Subsystems {
+  /// All that belongs to a group.
+  fileprivate static let ofGroup: Subsystems = [.playlist, .player, .mixer, .options, .output]
+}
+
 extension HouseState {
   /// Changes that concern the clients of all groups.
   func changesForAll(since old: HouseState) -> Subsystems {
@@ -177,7 +186,7 @@ extension HouseState {
   func changes(ofGroup id: String, since old: HouseState) -> Subsystems {
     let (one, other) = (old.groups.first { $0.id == id }, groups.first { $0.id == id })
     guard let one, let other else {
-      return one == nil && other == nil ? [] : [.playlist, .player, .mixer, .options, .output]
+      return one == nil && other == nil ? [] : .ofGroup
     }
     var changed: Subsystems = []
     if one.queue.revision != other.queue.revision { changed.insert(.playlist) }

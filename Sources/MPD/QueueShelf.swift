@@ -11,6 +11,16 @@ struct QueueView: Sendable {
   var artwork: [String?] = []
   var history = QueueHistory()
 
+  /// A number for each song, which its title and the like belong to: they may become known later.
+  fileprivate var marks: [Int] {
+    zip(ids, songs).map { id, song in
+      var hasher = Hasher()
+      hasher.combine(id)
+      hasher.combine(song)
+      return hasher.finalize()
+    }
+  }
+
   /// As the protocol counts versions.
   var version: UInt32 { UInt32(truncatingIfNeeded: revision) }
 
@@ -66,7 +76,7 @@ actor QueueShelf {
     if let known, known.revision == group.queue.revision { return known }
     var view = try await load(group.id, paths)
     view.history = kept.first { $0.group == group.id }?.view.history ?? QueueHistory()
-    view.history.note(view.ids, version: view.version)
+    view.history.note(view.marks, version: view.version)
     keep(view, of: group.id)
     return view
   }

@@ -3,13 +3,14 @@ package struct QueueHistory: Sendable {
   /// Versions that are remembered of a queue.
   package static let limit = 8
 
-  private var versions: [(number: UInt32, ids: [Int])] = []
+  private var versions: [(number: UInt32, songs: [Int])] = []
 
   package init() {}
 
-  package mutating func note(_ ids: [Int], version: UInt32) {
+  /// - Parameter songs: a number for each song, which is another one where clients are shown anything else of it.
+  package mutating func note(_ songs: [Int], version: UInt32) {
     versions.removeAll { $0.number == version }
-    versions.append((version, ids))
+    versions.append((version, songs))
     if versions.count > Self.limit { versions.removeFirst() }
   }
 
@@ -18,9 +19,9 @@ package struct QueueHistory: Sendable {
   package func changes(since version: UInt32) -> [Int] {
     guard let now = versions.last else { return [] }
     guard version != now.number else { return [] }
-    guard let before = versions.first(where: { $0.number == version })?.ids else {
-      return Array(now.ids.indices)
+    guard let before = versions.first(where: { $0.number == version })?.songs else {
+      return Array(now.songs.indices)
     }
-    return now.ids.indices.filter { $0 >= before.count || before[$0] != now.ids[$0] }
+    return now.songs.indices.filter { $0 >= before.count || before[$0] != now.songs[$0] }
   }
 }

@@ -184,6 +184,34 @@ import WebTestSupport
     }
   }
 
+  @Test func `a client is told that its group is another one, or gone`() async throws {
+    try await withMPD { host in
+      let room = String(repeating: "2", count: 32)
+      _ = try await host.house.perform(.createGroup(rooms: [room], name: nil))
+      let client = try await host.connect()
+      let parts = "idle player playlist mixer"
+      await client.send("\(parts)\n")
+      _ = try await host.house.perform(.deleteGroup("g1"))
+      let told = ["changed: playlist", "changed: player", "changed: mixer", "OK"]
+      #expect(await client.answer().sorted() == told.sorted())
+      await client.send("\(parts)\n")
+      _ = try await host.house.perform(.deleteGroup("g2"))
+      #expect(await client.answer().sorted() == told.sorted())
+    }
+  }
+
+  @Test func `a title that becomes known later is a change of its song`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      for number in 1...3 { _ = await client.ask("add http://a.example/\(number)") }
+      let before = try #require(await client.ask("status").first { $0.hasPrefix("playlist: ") })
+      try await host.house.describe(entry: 1, of: "g1", as: "So What")
+      let version = before.dropFirst("playlist: ".count)
+      let changed = await client.ask("plchangesposid \(version)")
+      #expect(changed.filter { $0.hasPrefix("cpos") } == ["cpos: 1"])
+    }
+  }
+
   // MARK: - Access
 
   @Test func `strangers are answered nothing but how to get in`() async throws {

@@ -91,6 +91,13 @@ package actor FakeHouse: HouseControl {
     for _ in 0..<count { tell(group: groups.first?.id) }
   }
 
+  /// The title of an entry becomes known.
+  package func describe(entry place: Int, of id: String, as title: String) throws(Refusal) {
+    queues[id]?.entries[place].title = title
+    queues[id]?.revision += 1
+    _ = try edit(group: id) { $0.queue.revision += 1 }
+  }
+
   /// Ends the streams of all listeners, as if they were too slow, so that they miss some changes.
   package func endChanges(missing count: Int) {
     for listener in listeners { listener.finish() }
