@@ -75,6 +75,15 @@ extension CivilTime {
     return change(between: second, and: first, from: before)
   }
 
+  /// Returns the next instant after `time` at which clocks show this time of the day.
+  ///
+  /// - Parameter minute: of the day, 0 to 1439.
+  package func next(minute: Int, after time: WallTime) -> WallTime {
+    let today = day(at: time)
+    let next = self.time(of: today, minute: minute)
+    return next > time ? next : self.time(of: today + 1, minute: minute)
+  }
+
   /// Returns the first second at which the zone's offset is not `before` any more.
   private func change(between early: Int64, and late: Int64, from before: Int64) -> WallTime {
     var (low, high) = (early, late)

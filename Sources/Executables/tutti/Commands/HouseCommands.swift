@@ -1,5 +1,7 @@
 import ArgumentParser
+import Clock
 import House
+import LinuxIO
 import Sender
 import Service
 
@@ -26,27 +28,34 @@ struct SleepCommand: RemoteCommand {
     discussion: """
       Examples:
         tutti sleep 45
+        tutti sleep 23:30                  at half past eleven
         tutti sleep 20 --group Bedroom
         tutti sleep off
       """)
   @Argument(
-    help: "Minutes, 0 to \(Self.most), or off.",
+    help: .init(
+      "Minutes, 0 to \(Self.most), a time of day such as 23:30, or off.", valueName: "minutes"),
     completion: .list(["15", "30", "45", "60", "off"]))
-  var minutes: String
+  var time: String
   @OptionGroup var common: CommonOptions
 
   private static let most = Int(Order.GroupChange.sleeps.upperBound / 60)
 
   func request() throws -> ControlRequest {
-    .change(.init(sleepInS: try Self.seconds(minutes)))
+    .change(.init(sleepInS: try Self.seconds(time)))
   }
 
-  /// - Parameter text: a number of minutes, or `off`, which is 0.
+  /// - Parameter text: a number of minutes, the next time of day that comes, or `off`, which is 0.
   static func seconds(_ text: String) throws -> Double {
+    if let minute = Alarm.minute(of: text) {
+      let now = WallTime(
+        nanoseconds: HostClock.now.nanoseconds + (HostClock.wallClockLead ?? .zero).count)
+      return (LocalZone().next(minute: minute, after: now) - now).seconds
+    }
     let seconds = text == "off" ? 0 : Double(text).map { $0 * 60 }
     guard let seconds, Order.GroupChange.sleeps.contains(seconds) else {
       throw Failure(
-        .usage, "\(text) is not a number of minutes from 0 to \(most); write 45, or off")
+        .usage, "\(text) is not a number of minutes from 0 to \(most); write 45, 23:30, or off")
     }
     return seconds
   }

@@ -24,6 +24,7 @@ struct StopCommand: ParsableCommand {
         tutti stop --on Kitchen            the others play on
         tutti stop --everywhere            all groups of a daemon
         tutti stop --everywhere --in 30    in half an hour
+        tutti stop --everywhere --in 23:30
         tutti stop --everywhere --in off   not after all
         tutti stop --all                   all groups, and rooms of others
         tutti stop --daemon                ends tutti serve as well
@@ -42,7 +43,7 @@ struct StopCommand: ParsableCommand {
   @Option(
     name: .customLong("in"),
     help: .init(
-      "With --everywhere: so many minutes from now, or off, which ends all sleep timers.",
+      "With --everywhere: so many minutes from now, a time of day, or off, which ends all sleep timers.",
       valueName: "minutes"),
     completion: .list(["15", "30", "45", "60", "off"]))
   var minutes: String?
