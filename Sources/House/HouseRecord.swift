@@ -21,6 +21,8 @@ package struct HouseRecord: Hashable, Sendable {
     package var isPlaying = false
     package var repetition = Playlist.Repetition.off
     package var effects = Effects()
+    /// When its sleep timer ends; nil while it is off.
+    package var sleepUntil: WallTime?
 
     package init(id: String, name: String?) { (self.id, self.name) = (id, name) }
 
@@ -75,6 +77,15 @@ package struct HouseRecord: Hashable, Sendable {
   package var lastGroup = 0
 
   package init() {}
+
+  /// The record with no group playing whose sleep timer has ended.
+  func withoutSleepers(at time: WallTime) -> HouseRecord {
+    var record = self
+    for index in groups.indices {
+      if let end = groups[index].sleepUntil, end <= time { record.groups[index].isPlaying = false }
+    }
+    return record
+  }
 
   /// All but what changes without anybody's doing.
   package var edits: HouseRecord {

@@ -313,14 +313,20 @@ struct HouseModel: Equatable {
   }
 
   /// The process is killed, and begins with this. Returns true if music is to play on.
-  var playsOn: Bool { groups.contains { $0.music.isMeantToPlay } }
+  func playsOn(at now: LocalTime) -> Bool {
+    groups.contains { $0.music.isMeantToPlay && !$0.isAsleep(at: now) }
+  }
 
-  mutating func restart(playing: Bool) {
+  mutating func restart(playing: Bool, at now: LocalTime) {
     uses = []
     for index in groups.indices {
       var group = groups[index]
-      let plays = playing && group.music.isMeantToPlay && !group.ids.isEmpty && !group.rooms.isEmpty
-      (group.sleep, group.visit) = (nil, nil)
+      let isAsleep = group.isAsleep(at: now)
+      let plays =
+        playing && !isAsleep && group.music.isMeantToPlay && !group.ids.isEmpty
+        && !group.rooms.isEmpty
+      if isAsleep { group.sleep = nil }
+      group.visit = nil
       group.music = plays ? .playing : .resting
       (group.hasSounded, group.unheardSince) = (false, nil)
       groups[index] = group
@@ -331,6 +337,9 @@ struct HouseModel: Equatable {
 
 extension HouseModel.Group {
   typealias Undo = HouseModel.Undo
+
+  /// True if its sleep timer has ended.
+  fileprivate func isAsleep(at now: LocalTime) -> Bool { sleep.map { $0 <= now } ?? false }
 
   fileprivate mutating func play() -> Bool {
     guard !rooms.isEmpty, !ids.isEmpty else { return false }

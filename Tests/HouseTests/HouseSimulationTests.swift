@@ -232,9 +232,9 @@ final class HouseRun {
     (model, pending, hasDiskProblem) = (kept, [:], false)
     (snapshots, newest, provenAt, restingSince) = ([:], 0, nil, [:])
     (loudness.sliders, loudness.levels, speakers) = ([:], [:], Speakers())
-    let playsOn = model.playsOn
+    let playsOn = model.playsOn(at: world.now)
     let isAllowed = deaths < 2
-    model.restart(playing: isAllowed)
+    model.restart(playing: isAllowed, at: world.now)
     if playsOn {
       deaths = isAllowed ? deaths + 1 : 0
       provenAt = isAllowed ? world.now + .seconds(30) : nil

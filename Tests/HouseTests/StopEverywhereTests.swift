@@ -89,6 +89,31 @@ import enum House.Refusal
     #expect(try stop(in: 90) == "1 group pauses in 1:30")
   }
 
+  @Test func `a sleep timer outlives the program`() throws {
+    let group = try world.play(in: [rooms[0]])
+    #expect(try stop(in: 90) == "1 group pauses in 1:30")
+    let end = try #require(try timer(group))
+    try world.restart(after: .seconds(20))
+    #expect(try timer(group) == end - 20_000)
+    world.advance(by: .seconds(60))
+    #expect(try state(group) == .playing)
+    world.advance(by: .seconds(15))
+    #expect(try state(group) == .paused)
+    #expect(try timer(group) == nil)
+  }
+
+  @Test func `music whose sleep timer has ended without the program does not begin again`() throws {
+    let group = try world.play(in: [rooms[0]])
+    _ = try stop(in: 90)
+    try world.restart(after: .seconds(100))
+    world.advance(by: .seconds(5))
+    #expect(try state(group) == .stopped)
+    #expect(try timer(group) == nil)
+    try world.ask(.transport(group: group, .play))
+    world.advance(by: .seconds(200))
+    #expect(try state(group) == .playing)
+  }
+
   @Test func `zero ends all sleep timers, also those of paused groups`() throws {
     let groups = try rooms.prefix(2).map { try world.play(in: [$0]) }
     #expect(try stop(in: 0) == "no sleep timer is on")

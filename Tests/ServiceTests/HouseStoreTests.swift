@@ -66,6 +66,7 @@ import Testing
     var record = HouseRecord()
     record.groups = [group, HouseRecord.Group(id: "g2", name: nil)]
     record.groups[1].lastRoom = "c"
+    record.groups[1].sleepUntil = WallTime(seconds: 1_800_000_000)
     record.groups[0].merge = MergeUndo(
       sentence: "merged Bath", other: "g2", rooms: ["a"], wasPlaying: true)
     record.lastGroup = 2
@@ -234,6 +235,25 @@ import Testing
     #expect(try HouseStore(path: path).record == old)
     try HouseStore(path: path).save(Self.record)
     #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  @Test func `a file of version 13 gets room for the ends of sleep timers`() throws {
+    try HouseStore(path: path).save(Self.record)
+    let database = try Database(path: path)
+    try database.execute("DROP TABLE sleeps")
+    try database.setVersion(13)
+    var old = Self.record
+    old.groups[1].sleepUntil = nil
+    #expect(try HouseStore(path: path).record == old)
+    try HouseStore(path: path).save(Self.record)
+    #expect(try HouseStore(path: path).record == Self.record)
+  }
+
+  @Test(arguments: [Int64.min, -1, .max])
+  func `a sleep timer that ends at no time is left out`(time: Int64) throws {
+    try HouseStore(path: path).save(Self.record)
+    try Database(path: path).execute("UPDATE sleeps SET until = \(time)")
+    #expect(try HouseStore(path: path).record.groups.map(\.sleepUntil) == [nil, nil])
   }
 
   /// A program before version 13 knew no crossfade.

@@ -74,7 +74,7 @@ package struct AlarmBook {
     WallTime(nanoseconds: time.nanoseconds + lead.count)
   }
 
-  private func local(_ time: WallTime) -> LocalTime {
+  func local(_ time: WallTime) -> LocalTime {
     LocalTime(nanoseconds: time.nanoseconds - lead.count)
   }
 
@@ -145,7 +145,13 @@ package struct AlarmBook {
   private mutating func finish(_ index: Int, at now: LocalTime) {
     entries[index].record.ring = nil
     entries[index].phase = .waiting(nil)
-    if entries[index].record.alarm.days.isEmpty { entries[index].record.alarm.isOn = false }
+    // One that was set to a later time while it rang is to ring then.
+    let hasRung = entries[index].record.date.map { date in
+      entries[index].record.rung.map { date <= $0 } ?? false
+    }
+    if entries[index].record.alarm.days.isEmpty, hasRung ?? true {
+      entries[index].record.alarm.isOn = false
+    }
     plan(index, at: now)
   }
 
@@ -232,7 +238,10 @@ package struct AlarmBook {
   /// One that rings once has no other than the next.
   private mutating func skip(_ index: Int, at now: LocalTime) {
     guard let next = entries[index].next else { return }
-    if entries[index].record.alarm.days.isEmpty { return finish(index, at: now) }
+    if entries[index].record.alarm.days.isEmpty {
+      entries[index].record.alarm.isOn = false
+      return finish(index, at: now)
+    }
     entries[index].record.skipped = next.day
     plan(index, at: now)
   }

@@ -11,7 +11,7 @@ extension HouseGroup {
     record.nextEntry = player.playlist.nextID
     record.revision = queueRevision
     record.place = goal(status)
-    record.isPlaying = isPlaying(status) || lent != nil
+    record.isPlaying = isPlaying(status) || lent?.wasPlaying ?? false
     record.repetition = status.repetition
     record.effects = status.effects
     return record

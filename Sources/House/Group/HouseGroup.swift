@@ -20,6 +20,8 @@ package final class HouseGroup {
   /// places in it, and some of those that were removed are still there.
   package internal(set) var unshuffled: [Int]?
   package private(set) var sleep = SleepTimer()
+  /// The end of the timer by the clock on the wall, reckoned once, so that the record stays the same.
+  private var sleepUntil: (end: LocalTime, wall: WallTime)?
   /// The rooms that the player has, by their identities in the household.
   package internal(set) var rooms: [String: RoomMembership] = [:]
   /// Inputs that began by themselves, and what each has interrupted, by their names.
@@ -234,6 +236,22 @@ package final class HouseGroup {
     carryOut(sleep.set(seconds == 0 ? nil : end, at: now))
     return seconds == 0
       ? "the sleep timer is off" : "music pauses in \(TimeText.format(seconds))"
+  }
+
+  /// Takes up the timer of the process before. One that has ended meanwhile ends now.
+  func sleep(until wall: WallTime, which end: LocalTime, at now: LocalTime) {
+    carryOut(sleep.set(max(end, now), at: now))
+    sleepUntil = (max(end, now), wall)
+  }
+
+  /// The clock on the wall was set; the timer ends when it was to.
+  func wallWasSet() { sleepUntil = nil }
+
+  /// Returns when the timer ends, for the process that comes after.
+  func sleepUntil(by wall: (LocalTime) -> WallTime) -> WallTime? {
+    guard let end = sleep.end else { return nil }
+    if sleepUntil?.end != end { sleepUntil = (end, wall(end)) }
+    return sleepUntil?.wall
   }
 
   // MARK: - Time

@@ -170,7 +170,11 @@ extension HouseSession {
     guard !isOver else { return disk.posted.record }
     var record = HouseRecord()
     record.lastGroup = plan.lastNumber
-    record.groups = plan.groups.compactMap { group in groups[group.id]?.record(as: group) }
+    record.groups = plan.groups.compactMap { group in
+      var record = groups[group.id]?.record(as: group)
+      record?.sleepUntil = groups[group.id]?.sleepUntil(by: alarms.book.wall)
+      return record
+    }
     record.alarms = alarms.book.records
     record.night = night.hours
     record.setUp = setUp.chosen

@@ -49,6 +49,8 @@ package final class HouseSession {
     _ configuration: Configuration, restoring record: HouseRecord, knowing known: KnownRooms,
     players: any HousePlayers, after left: LeftMusic = LeftMusic(), at now: LocalTime
   ) throws(Refusal) {
+    let wall = WallTime(nanoseconds: now.nanoseconds + configuration.wall.lead.count)
+    let record = record.withoutSleepers(at: wall)
     let streams = configuration.resumes ? left : LeftMusic(deaths: left.deaths)
     comeback = Comeback(record, after: streams, at: now)
     (self.configuration, self.players, self.known) = (configuration, players, known)
@@ -64,7 +66,13 @@ package final class HouseSession {
       restoring: record.groups.map(HousePlan.Group.init), lastNumber: record.lastGroup)
     night.look(configuration.wall.zone, at: alarms.book.wall(now))
     for room in record.rooms { rooms[room.id] = HouseRoom(saved: room) }
-    for group in record.groups where plan.group(group.id) != nil { try open(group) }
+    for group in record.groups where plan.group(group.id) != nil {
+      try open(group)
+      guard let sleepUntil = group.sleepUntil else { continue }
+      let end = alarms.book.local(sleepUntil)
+      guard end > now || claims[group.id] != nil else { continue }
+      groups[group.id]?.sleep(until: sleepUntil, which: end, at: now)
+    }
   }
 
   /// The records for the next process, if this one ends before its players have told anything: they must be kept before

@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program, and is left alone.
-  private static let version = 13
+  private static let version = 14
 
   let database: Database
   /// The contents of the file.
@@ -50,6 +50,7 @@ package final class HouseStore {
       if version < 11 { try addStereo() }
       if version < 12 { try addMerges() }
       if version < 13 { try addCrossfades() }
+      if version < 14 { try addSleeps() }
     }
     saved = try load(tell)
   }
@@ -88,7 +89,8 @@ package final class HouseStore {
           id TEXT PRIMARY KEY, name TEXT NOT NULL, volume REAL, muted INTEGER, delay REAL,
           channels TEXT) WITHOUT ROWID;
         """ + Self.alarmTables + Self.undoTables + Self.volumeTables + Self.sceneTables
-          + Self.setUpTables + Self.soundTable + Self.stereoTable + Self.mergeTable)
+          + Self.setUpTables + Self.soundTable + Self.stereoTable + Self.mergeTable
+          + Self.sleepTable)
       try database.setVersion(Self.version)
     }
   }
@@ -211,6 +213,14 @@ package final class HouseStore {
   private func addCrossfades() throws(SQLiteError) {
     try database.transaction { () throws(SQLiteError) in
       try database.execute("ALTER TABLE groups ADD COLUMN crossfade REAL")
+      try database.setVersion(13)
+    }
+  }
+
+  /// For a file of version 13, whose sleep timers ended with the program.
+  private func addSleeps() throws(SQLiteError) {
+    try database.transaction { () throws(SQLiteError) in
+      try database.execute(Self.sleepTable)
       try database.setVersion(Self.version)
     }
   }
@@ -263,6 +273,7 @@ package final class HouseStore {
     record.setUp = try loadSetUp(tell)
     try loadSounds(into: &record)
     record.stereo = try loadStereo(tell)
+    try loadSleeps(into: &record)
     return record
   }
 
@@ -360,6 +371,7 @@ package final class HouseStore {
     let before = before?.queue ?? QueueRecord()
     if group.queue != before { try write(group.queue.entries, of: .text(group.id), before.entries) }
     try writeUndo(of: group, before: old)
+    try writeSleep(of: group, before: old)
   }
 
   /// Both are in the order of their ranks: one walk through them finds what differs.
