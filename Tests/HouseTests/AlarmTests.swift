@@ -113,6 +113,61 @@ import enum House.Refusal
     #expect(world.sounds(in: 0) == "tone")
   }
 
+  @Test func `a room that was filled and is taken by another sender rings all the same`() throws {
+    _ = try alarm(in: kitchen)
+    until(1_500)
+    #expect(world.receivers[0].holder != .nobody)
+    world.strangerTakes(0)
+    until(1_790)
+    #expect(world.receivers[0].holder == .stranger)
+    world.mayTake = true
+    until(1_801)
+    #expect(world.sounds(in: 0) == "tone")
+  }
+
+  @Test func `an alarm that rings once and is set to a later time while it rings, rings again`()
+    throws
+  {
+    var change = AlarmChange()
+    (change.minute, change.roomIds, change.days) = (30, [kitchen], [])
+    let id = try #require(try world.ask(.addAlarm(change)).alarm?.id)
+    until(1_810)
+    #expect(state(id)?.state == .ringing)
+    var later = AlarmChange()
+    later.minute = 75
+    try world.ask(.changeAlarm(id, later))
+    try world.ask(.endAlarm(id, snoozes: false))
+    until(4_505)
+    #expect(state(id)?.state == .ringing)
+    try world.ask(.endAlarm(id, snoozes: false))
+    #expect(state(id)?.isOn == false)
+  }
+
+  @Test func `an input that ends while an alarm rings gives back what it has interrupted`() throws {
+    var input = HouseState.Input(name: "Turntable", kind: "card")
+    input.onSound = world.receivers[0].name
+    let world = try SimulatedWorld(rooms: 1, holding: .zero, inputs: [input])
+    let room = world.receivers[0].id
+    let group = try #require(try world.ask(.createGroup(rooms: [room], name: nil)).group?.id)
+    try world.ask(
+      .edit(group: group, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
+    world.advance(by: .seconds(60))
+    world.hear("Turntable", .opened)
+    world.advance(by: .seconds(1))
+    #expect(world.sounds(in: 0) != "/music/a.flac")
+    var change = AlarmChange()
+    (change.minute, change.roomIds, change.days) = (30, [room], Weekday.allCases)
+    change.lengthS = 600
+    try world.ask(.addAlarm(change))
+    world.advance(by: WallTime(seconds: 1_810) - world.wall)
+    #expect(world.sounds(in: 0) == "tone")
+    world.hear("Turntable", .closed)
+    world.advance(by: WallTime(seconds: 2_410) - world.wall)
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+    let player = try #require(world.session.groups[group])
+    #expect(try #require(player.place(player.player.status)).seconds > 55)
+  }
+
   @Test func `killed while it rings, it rings on, and rooms become as loud as before`() throws {
     let group = try play(in: kitchen)
     _ = try alarm(in: kitchen)

@@ -128,6 +128,23 @@ import enum House.Refusal
     #expect(world.clipVolumes == [200, 200, 50])
   }
 
+  @Test func `an announcement in a room of no group is no louder than the limit`() throws {
+    // The room is as loud as 50 when it is visited.
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 50)))
+    world.advance(by: .seconds(10))
+    try setNight(40)
+    until(1_802)
+    let format = StreamFormat(
+      codec: .pcm, audio: AudioFormat(sampleRate: 48_000, channelCount: 1), sampleType: .int16)
+    _ = world.request(
+      .announce(
+        AnnouncementWish(
+          rooms: [kitchen], Clip(format: format, bytes: []), length: .seconds(1), volume: nil)))
+    world.settle()
+    world.advance(by: .seconds(10))
+    #expect(world.clipVolumes == [400])
+  }
+
   /// Clocks, seconds ahead of UTC, show this minute of UTC in the night, or not.
   private func expect(_ isNight: Bool, _ minute: Int64, _ night: NightHours, ahead: Int64) {
     for day: Int64 in [-3, 0, 20_000] {

@@ -34,6 +34,8 @@ final class AlarmRing {
   let due: LocalTime
   let player: Player
   private(set) var rooms: [String: RoomID] = [:]
+  /// True once its rooms were taken from whoever has them.
+  var takes = false
   /// True if something has happened to its player since it was looked at.
   var hasNews = true
   private var phase = Phase.waiting

@@ -79,6 +79,11 @@ extension HouseGroup {
       before.wasPlaying = before.wasPlaying && isPlaying(status)
       try goBack(to: before)
     }
+    // An alarm has the rooms meanwhile.
+    if let waiting = lent, waiting.place?.entry == visit.entry {
+      lent = visit.interrupted
+      lent?.wasPlaying = waiting.wasPlaying && visit.interrupted.wasPlaying
+    }
     if visit.isNew, items.contains(where: { $0.id == visit.entry }) {
       send(.edit(.remove([visit.entry])))
     }

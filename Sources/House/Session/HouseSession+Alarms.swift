@@ -68,6 +68,7 @@ extension HouseSession {
   func noteWall(lead: Nanoseconds) {
     defer { lookAtNight() }
     guard alarms.book.note(lead: lead, at: now) else { return }
+    for group in groups.values { group.wallWasSet() }
     // Rooms that are filled already are to begin at another time.
     desk.hasNews = true
     saveEdits()
@@ -105,11 +106,20 @@ extension HouseSession {
     }
     guard let ring = alarms.rings[alarm.id] else { return }
     let takes = ring.isRinging || ring.due - AlarmRing.takeLead <= now
+    if takes, !ring.takes { takeBack(ring) }
     for room in stereo.whole(alarm.roomIds) where ring.rooms[room] == nil {
       take(room, for: ring, takes: takes)
     }
     setVolumes(of: ring)
     ring.look(ring.player.status, at: now)
+  }
+
+  /// Rooms that were filled, and that another sender has taken since, are taken from it.
+  private func takeBack(_ ring: AlarmRing) {
+    ring.takes = true
+    for room in ring.rooms.keys.sorted() {
+      if let record = known.record(room) { ring.add(record, takes: true) }
+    }
   }
 
   /// How loud a room was is on the disk before it is changed, unless there is no time for that.

@@ -106,19 +106,21 @@ extension HouseSession {
       guard let player = ring?.player.port ?? groups[id]?.player.port, let rooms = parts[id] else {
         continue
       }
-      offer(announcement, by: player, rooms, isWaiting: ring.map { !$0.isRinging } ?? false)
+      // While an alarm waits there, it is as loud as the rooms are afterwards.
+      let isWaiting = ring.map { !$0.isRinging } ?? false
+      offer(
+        announcement, by: player, rooms,
+        at: isWaiting ? alarms.debts.compactMapValues(\.volume) : [:])
     }
     visit(free, with: announcement)
     announcement.sent(at: now)
   }
 
-  /// - Parameter isWaiting: true if an alarm has the rooms and does not ring: an announcement is as loud there as the rooms
-  ///   are afterwards.
+  /// - Parameter levels: how loud it is in rooms that are not to be as loud as they are.
   private func offer(
     _ announcement: Announcement, by player: any GroupPlayer, _ rooms: [String: RoomID],
-    isWaiting: Bool
+    at levels: [String: Double]
   ) {
-    let levels = isWaiting ? alarms.debts.compactMapValues(\.volume) : [:]
     for (room, number) in rooms.sorted(by: { $0.key < $1.key }) where levels[room] != nil {
       announcement.offer(by: player, [room: number], cap: night.volumeCap, at: levels[room])
     }
@@ -148,7 +150,12 @@ extension HouseSession {
           rooms[room] = player.addRoom(host: host, port: port, takesOver: false)
         }
       }
-      announcement.offer(by: player, rooms, cap: night.volumeCap)
+      let cap = night.volumeCap
+      // Nobody has turned down a room of no group when night began.
+      let loud = rooms.keys.filter { self.rooms[$0]?.saved?.volume ?? 0 > cap }
+      offer(
+        announcement, by: player, rooms,
+        at: Dictionary(loud.map { ($0, cap) }, uniquingKeysWith: { $1 }))
     } catch {
       for room in free { announcement.miss(room, error.description) }
     }
