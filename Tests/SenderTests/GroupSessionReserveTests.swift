@@ -117,7 +117,7 @@ import WireProtocol
     #expect(needed.max() == .seconds(20))
   }
 
-  @Test(arguments: [Supply.live, .piped])
+  @Test(arguments: [Supply.live, .piped, .input])
   func `what comes no faster than it sounds begins with a reserve`(supply: Supply) {
     var group = TestGroup(["80000"], producesAtOnce: false) { _ in
       SlowSource(length: 80_000, supply)
@@ -170,6 +170,27 @@ import WireProtocol
     group.produce()
     #expect(group.session.status(at: group.now).produced < .seconds(1))
     #expect(group.anchors.count == 1)
+  }
+
+  @Test(arguments: [Supply.input, .piped])
+  func `an input goes on after a pause with what it gives then, and a pipe where it was`(
+    supply: Supply
+  ) throws {
+    var group = Self.playing(supply)
+    group.command(.pause)
+    group.advance(by: .seconds(1))
+    // The source goes on meanwhile.
+    Self.produce(.seconds(5), in: &group)
+    let paused = try #require(group.anchors.last?.mediaTime)
+    group.take()
+    group.command(.resume)
+    Self.produce(.milliseconds(600), in: &group)
+    group.advance(by: .milliseconds(100))
+    #expect(group.anchors.last?.rate == .playing)
+    #expect(group.anchors.last?.mediaTime == paused)
+    #expect(group.flushes.map(\.from) == (supply == .input ? [paused] : []))
+    let status = group.session.status(at: group.now)
+    #expect((status.produced < .seconds(1)) == (supply == .input))
   }
 
   @Test func `where several groups keep the same time, media time runs on`() {

@@ -150,6 +150,7 @@ extension GroupSession {
       if isPause { emit(.event(.resumed)) }
       return
     }
+    leaveOutPause(at: now)
     guard case .paused(let paused) = timeline.state else { return }
     catchUp(ifBehindBy: .zero, at: now)
     let mayHold = configuration.holdsAtCuts && timeline.end == nil

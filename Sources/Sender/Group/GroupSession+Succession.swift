@@ -213,7 +213,7 @@ extension Supply {
   fileprivate var isKept: Bool {
     switch self {
     case .stored, .fetched: true
-    case .live, .piped: false
+    case .live, .piped, .input: false
     }
   }
 }

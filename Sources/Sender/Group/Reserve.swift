@@ -10,6 +10,9 @@ package enum Supply: Hashable, Sendable {
   case live
   /// Delivers as fast as a program writes it, such as standard input.
   case piped
+  /// Delivers as fast as it is made to all who listen, such as an input of the daemon. Nobody wants later what it gave
+  /// during a pause.
+  case input
 
   /// The reserve that an item needs before it sounds.
   fileprivate var first: MediaDuration {
@@ -18,7 +21,7 @@ package enum Supply: Hashable, Sendable {
     case .stored, .fetched: .milliseconds(250)
     case .live: .seconds(2)
     // People hear how late a pipe is.
-    case .piped: .milliseconds(500)
+    case .piped, .input: .milliseconds(500)
     }
   }
 
@@ -27,14 +30,14 @@ package enum Supply: Hashable, Sendable {
   /// it plays.
   fileprivate var step: MediaDuration {
     switch self {
-    case .stored, .piped: .milliseconds(500)
+    case .stored, .piped, .input: .milliseconds(500)
     case .fetched, .live: .milliseconds(1_750)
     }
   }
 
   fileprivate var limit: MediaDuration {
     switch self {
-    case .stored, .piped: .seconds(2)
+    case .stored, .piped, .input: .seconds(2)
     case .fetched, .live: .seconds(20)
     }
   }

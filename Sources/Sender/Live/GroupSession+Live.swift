@@ -81,6 +81,15 @@ extension GroupSession {
     tellLive(nil, at: now)
   }
 
+  /// An input has gone on while the group was paused. It begins anew, with what it gives now: rooms that went on where
+  /// they were would be later than it by each pause.
+  mutating func leaveOutPause(at now: LocalTime) {
+    guard case .paused = timeline.state, restart.target == nil,
+      let opened = soundingItem(at: now), opened.supply == .input, opened.live == nil
+    else { return }
+    goTo(opened.item, at: .zero, now: now)
+  }
+
   private mutating func tellLive(_ stream: LiveStream?, at now: LocalTime) {
     guard stream != live.stream else { return }
     live.stream = stream
