@@ -136,6 +136,7 @@ extension LiveIntake {
     guard frames.count >= channelCount else { return }
     samples += frames.prefix(frames.count / channelCount * channelCount)
     forgetOldFrames()
+    beginAnewAfterPause(at: now)
     if case .pipe(var clock) = clock {
       clock.observe(receivedFrames, at: now)
       self.clock = .pipe(clock)
@@ -146,6 +147,15 @@ extension LiveIntake {
       silence.arrivals += 1
       state = .silent(silence)
     }
+  }
+
+  /// A program that gives frames again, much later than its clock said, has paused. Its time is measured from the first
+  /// of them on, so that few of them are left out.
+  private func beginAnewAfterPause(at now: LocalTime) {
+    guard case .pipe = clock, case .silent(let silence) = state, silence.returned == nil,
+      clock.frame(at: now) - Double(receivedFrames) > Self.pauseTime.seconds * rate
+    else { return }
+    clock.rephase()
   }
 
   /// The card had taken `frame` frames at `time`.
@@ -335,7 +345,10 @@ extension LiveIntake {
     stepDelay()
     let place = target(nextFrame)
     let step = 1 + clock.drift
-    guard var block = render(from: place, step: step) else { return nil }
+    // Nothing is heard twice.
+    guard place >= position - Self.jump * rate, var block = render(from: place, step: step) else {
+      return nil
+    }
     crossFade(from: [], to: &block)
     position = place + step * Double(configuration.blockFrames)
     state = .sounding
@@ -360,7 +373,11 @@ extension LiveIntake {
     return self.silence()
   }
 
-  private func countSilence() { figures.silentFrames += Int64(configuration.blockFrames) }
+  private func countSilence() {
+    let frames = Int64(configuration.blockFrames)
+    figures.silentFrames += frames
+    clock.waited(due(nextFrame + frames) - due(nextFrame))
+  }
 }
 
 // MARK: - Samples

@@ -47,6 +47,13 @@ package enum SourceClock: Sendable {
     case .paced: break
     }
   }
+
+  /// Nothing came for this long. A program that writes as fast as it is read goes on where it was, however long it paused.
+  mutating func waited(_ span: Nanoseconds) {
+    guard case .paced(var clock) = self else { return }
+    clock.time = clock.time + span
+    self = .paced(clock)
+  }
 }
 
 /// A clock on which one frame is due at a set time, and all others follow at their nominal rate.
