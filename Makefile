@@ -7,7 +7,7 @@ BUILD := .build/release
 LINK := $(shell cat scripts/link-flags)
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-homeassistant soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-homeassistant soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
 	@echo "make test-far              every route of the API, asked from another network namespace; as root"
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
+	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, 2 minutes each"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; PYTHON=python3.11 or 3.13"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
@@ -74,6 +75,9 @@ test-far: build
 test-film: build
 	$(SWIFT) build -c release --product tutti-c
 	@Tests/Film/lips.py
+
+test-airplay: build
+	@Tests/Sources/airplay.py
 
 test-homeassistant: build
 	@Tests/HomeAssistant/run.sh
