@@ -7,7 +7,7 @@ BUILD := .build/release
 LINK := $(shell cat scripts/link-flags)
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-homeassistant soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
 	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, 2 minutes each"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; PYTHON=python3.11 or 3.13"
+	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: whether the tests notice; an hour and more"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root"
@@ -81,6 +82,9 @@ test-airplay: build
 
 test-homeassistant: build
 	@Tests/HomeAssistant/run.sh
+
+mutants: setup
+	@Tests/Mutants/mutants.py $(if $(ONLY),--only '$(ONLY)')
 
 soak: setup
 	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) scripts/test.sh --filter SoakTests
