@@ -18,7 +18,7 @@ help:
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
 	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, 2 minutes each"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; PYTHON=python3.11 or 3.13"
-	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: whether the tests notice; an hour and more"
+	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root"
