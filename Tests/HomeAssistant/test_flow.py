@@ -3,19 +3,20 @@
 from asyncio import to_thread
 from ipaddress import ip_address
 
-from conftest import TOKEN
+from conftest import DOMAIN, add, address, identity
 from homeassistant import config_entries
-from homeassistant.components.zeroconf import ZeroconfServiceInfo
 from homeassistant.data_entry_flow import FlowResultType
 import pytest
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tutti.api import TuttiAuthError, TuttiClient
-from custom_components.tutti.const import CONF_KEY, DOMAIN
+from custom_components.tutti.const import CONF_KEY
+from house import TOKEN
 
-
-def address(house, **more):
-    return {"host": "127.0.0.1", "port": house.port, **more}
+try:
+    from homeassistant.helpers.service_info.zeroconf import ZeroconfServiceInfo
+except ImportError:  # before 2025.2
+    from homeassistant.components.zeroconf import ZeroconfServiceInfo
 
 
 async def begin(hass, house):
@@ -24,11 +25,6 @@ async def begin(hass, house):
     )
     assert (flow["type"], flow["step_id"]) == (FlowResultType.FORM, "user")
     return await hass.config_entries.flow.async_configure(flow["flow_id"], address(house))
-
-
-async def pin(house):
-    said = await to_thread(house.run, "pin")
-    return "".join(c for c in said.splitlines()[0] if c.isdigit())
 
 
 async def test_pairs_by_pin(hass, house):
@@ -40,7 +36,7 @@ async def test_pairs_by_pin(hass, house):
     assert mistyped["errors"] == {"base": "invalid_auth"}
     nothing = await hass.config_entries.flow.async_configure(flow["flow_id"], {})
     assert nothing["errors"] == {"base": "invalid_auth"}
-    done = await hass.config_entries.flow.async_configure(flow["flow_id"], {"pin": await pin(house)})
+    done = await hass.config_entries.flow.async_configure(flow["flow_id"], {"pin": await to_thread(house.pin)})
     assert done["type"] == FlowResultType.CREATE_ENTRY
     assert done["title"] == "Home" and done["data"][CONF_KEY] and "token" not in done["data"]
     assert len(done["result"].unique_id) == 32
@@ -66,38 +62,36 @@ async def test_nothing_answers(hass, house):
     assert flow["errors"] == {"base": "cannot_connect"}
 
 
-def found(house, port=None, name="Home"):
-    return ZeroconfServiceInfo(
+def discover(hass, house, identity="5a" * 16, port=None):
+    """Begin as Home Assistant does when a household is announced."""
+    info = ZeroconfServiceInfo(
         ip_address=ip_address("127.0.0.1"),
         ip_addresses=[ip_address("127.0.0.1")],
         hostname="study.local.",
-        name=f"{name}._tutti-house._tcp.local.",
+        name=f"{house.name}._tutti-house._tcp.local.",
         port=port or house.port,
-        properties={"id": "5a" * 16, "version": "1"},
+        properties={"id": identity, "version": "1"},
         type="_tutti-house._tcp.local.",
+    )
+    return hass.config_entries.flow.async_init(
+        DOMAIN, context={"source": config_entries.SOURCE_ZEROCONF}, data=info
     )
 
 
 async def test_is_discovered_and_followed(hass, house):
-    flow = await hass.config_entries.flow.async_init(
-        DOMAIN, context={"source": config_entries.SOURCE_ZEROCONF}, data=found(house)
-    )
+    flow = await discover(hass, house)
     assert flow["step_id"] == "confirm"
     flow = await hass.config_entries.flow.async_configure(flow["flow_id"], {})
     assert flow["step_id"] == "access"
     hass.config_entries.flow.async_abort(flow["flow_id"])
     moved = MockConfigEntry(domain=DOMAIN, data=address(house), unique_id="5a" * 16)
     moved.add_to_hass(hass)
-    again = await hass.config_entries.flow.async_init(
-        DOMAIN, context={"source": config_entries.SOURCE_ZEROCONF}, data=found(house, port=9)
-    )
+    again = await discover(hass, house, port=9)
     assert again["reason"] == "already_configured" and moved.data["port"] == 9
 
 
 async def test_discovered_but_gone(hass, house):
-    flow = await hass.config_entries.flow.async_init(
-        DOMAIN, context={"source": config_entries.SOURCE_ZEROCONF}, data=found(house)
-    )
+    flow = await discover(hass, house)
     await to_thread(house.daemon.end)
     flow = await hass.config_entries.flow.async_configure(flow["flow_id"], {})
     assert (flow["type"], flow["reason"]) == (FlowResultType.ABORT, "cannot_connect")
@@ -110,7 +104,7 @@ async def test_is_paired_anew(hass, house):
     await hass.async_block_till_done()
     (flow,) = hass.config_entries.flow.async_progress()
     assert flow["context"]["source"] == config_entries.SOURCE_REAUTH
-    done = await hass.config_entries.flow.async_configure(flow["flow_id"], {"pin": await pin(house)})
+    done = await hass.config_entries.flow.async_configure(flow["flow_id"], {"pin": await to_thread(house.pin)})
     assert done["reason"] == "reauth_successful" and entry.data[CONF_KEY] != "old"
     await hass.async_block_till_done()
     assert entry.state is config_entries.ConfigEntryState.LOADED

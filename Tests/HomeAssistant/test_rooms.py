@@ -1,73 +1,16 @@
 """Rooms as media players, against the real daemon."""
 
-import asyncio
 from asyncio import to_thread
-import signal
 
-from conftest import TOKEN
-from homeassistant.components.media_player import DOMAIN as PLAYERS
-from homeassistant.core import callback
+from conftest import KITCHEN, PLAYERS, STUDY, call, shows, state, until
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
-from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 import pytest
-from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.tutti.const import DOMAIN
 from custom_components.tutti.diagnostics import async_get_config_entry_diagnostics
-
-KITCHEN, STUDY = "media_player.kitchen", "media_player.study"
-
-
-@pytest.fixture
-async def entry(hass, house):
-    await to_thread(house.meet)
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        data={"host": "127.0.0.1", "port": house.port, "token": TOKEN},
-        unique_id="5a" * 16,
-    )
-    entry.add_to_hass(hass)
-    assert await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
-    yield entry
-    if entry.state.value == "loaded":
-        assert await hass.config_entries.async_unload(entry.entry_id)
-
-
-async def until(hass, condition):
-    """Wait until the condition holds, looking at each change of a state or of the household."""
-    changed = asyncio.Event()
-
-    @callback
-    def note(_):
-        changed.set()
-
-    ends = [hass.bus.async_listen("state_changed", note)]
-    ends += [coordinator.listen(changed.set) for coordinator in hass.data[DOMAIN].values()]
-    try:
-        async with asyncio.timeout(30):
-            while not condition():
-                await changed.wait()
-                changed.clear()
-    finally:
-        for end in ends:
-            end()
-
-
-def state(hass, entity=KITCHEN):
-    return hass.states.get(entity)
-
-
-def shows(hass, entity=KITCHEN, **attributes):
-    return all(state(hass, entity).attributes.get(k) == v for k, v in attributes.items())
-
-
-async def call(hass, service, entity=KITCHEN, **data):
-    await hass.services.async_call(
-        PLAYERS, service, {"entity_id": entity, **data}, blocking=True
-    )
+from house import TOKEN, tone
 
 
 async def test_shows_and_steers_a_group(hass, entry):
@@ -135,7 +78,7 @@ async def test_library_is_browsed_and_played(hass, entry, house, hass_ws_client)
     folders = await player.async_browse_media(None, "view:folders")
     (folder,) = folders.children
     # Each change of the library, whose scan is under way, is told to the player.
-    coordinator = hass.data[DOMAIN][entry.entry_id]
+    coordinator = entry.runtime_data
     await until(hass, lambda: coordinator.library.get("trackCount") == 2)
     tracks = await player.async_browse_media(None, folder.media_content_id)
     noon = next(child for child in tracks.children if child.title.startswith("Noon"))
@@ -156,7 +99,7 @@ async def test_library_is_browsed_and_played(hass, entry, house, hass_ws_client)
 
 
 async def test_a_free_room_plays_a_source(hass, entry):
-    coordinator = hass.data[DOMAIN][entry.entry_id]
+    coordinator = entry.runtime_data
     await coordinator.order("POST", "library/radios", {"name": "One", "uri": "http://192.0.2.1/one"})
     await until(hass, lambda: "One" in (state(hass).attributes.get("source_list") or []))
     await call(hass, "unjoin", STUDY)
@@ -167,53 +110,6 @@ async def test_a_free_room_plays_a_source(hass, entry):
         await call(hass, "select_source", source="Two")
     with pytest.raises(HomeAssistantError):
         await call(hass, "play_media", media_content_type="music", media_content_id="ftp://127.0.0.1/x")
-
-
-async def test_a_daemon_that_was_killed_is_back_without_a_reload(hass, entry, house):
-    await until(hass, lambda: state(hass).state == "playing")
-    await to_thread(house.daemon.end, signal.SIGKILL)
-    await until(hass, lambda: state(hass).state == "unavailable")
-    with pytest.raises(HomeAssistantError):
-        await hass.data[DOMAIN][entry.entry_id].order("GET", "state")
-    await to_thread(house.start)
-    async with asyncio.timeout(10):
-        await until(hass, lambda: state(hass).state == "playing")
-
-
-async def test_a_key_that_was_removed_is_asked_for(hass, entry, house):
-    await to_thread(house.daemon.end)
-    await until(hass, lambda: state(hass).state == "unavailable")
-    import conftest
-
-    conftest.TOKEN = "another-token-of-the-household"
-    try:
-        await to_thread(house.start)
-    finally:
-        conftest.TOKEN = TOKEN
-    async with asyncio.timeout(30):
-        while not (flows := hass.config_entries.flow.async_progress()):
-            await asyncio.sleep(0.1)
-    assert flows[0]["context"]["source"] == "reauth"
-
-
-async def test_a_room_that_is_gone_is_unavailable(hass, entry, house):
-    receiver = house.receivers[1]
-    await to_thread(receiver.end, signal.SIGKILL)
-    await until(hass, lambda: state(hass, STUDY).state == "unavailable")
-    assert state(hass).state != "unavailable"
-
-
-async def test_rooms_come_and_are_forgotten(hass, entry):
-    coordinator = hass.data[DOMAIN][entry.entry_id]
-    room = {"id": "7b" * 32, "name": "Bath", "state": "free", "isPaired": True, "isPresent": True}
-    await coordinator._take("change", None, {"rooms": [room]})
-    await hass.async_block_till_done()
-    assert state(hass, "media_player.bath").state == "idle"
-    await coordinator._take("change", None, {"removedRooms": [room["id"]]})
-    await hass.async_block_till_done()
-    assert state(hass, "media_player.bath") is None
-    devices = dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
-    assert sorted(device.name for device in devices) == ["Home", "Kitchen", "Study"]
 
 
 async def test_figures_are_off_and_a_room_shows_itself(hass, entry):
@@ -237,28 +133,16 @@ async def test_diagnostics_tell_no_secret(hass, entry):
     assert "playing" in facts
 
 
-async def test_a_device_of_no_room_may_be_removed(hass, entry):
-    from custom_components.tutti import async_remove_config_entry_device
-
-    registry = dr.async_get(hass)
-    stale = registry.async_get_or_create(
-        config_entry_id=entry.entry_id, identifiers={(DOMAIN, "gone")}
-    )
-    assert await async_remove_config_entry_device(hass, entry, stale)
-    kitchen = next(d for d in registry.devices.values() if d.name == "Kitchen")
-    assert not await async_remove_config_entry_device(hass, entry, kitchen)
-
-
 async def test_announcements_leave_the_queue_alone(hass, entry, house):
     await until(hass, lambda: shows(hass, media_title="Dawn"))
     sound = house.folder / "bell.wav"
-    house.tone(sound, seconds=1)
+    tone(sound, seconds=1)
     # Home Assistant gives addresses of its own files; this one is refused, as it leads to the daemon's machine.
     with pytest.raises(HomeAssistantError):
         await call(hass, "play_media", media_content_type="music", media_content_id="http://127.0.0.1:9/bell.wav", announce=True)
     with pytest.raises(ServiceValidationError):
         await call(hass, "play_media", media_content_type="music", media_content_id="track:1", announce=True)
-    coordinator = hass.data[DOMAIN][entry.entry_id]
+    coordinator = entry.runtime_data
     done = await coordinator.order("POST", "announce", {"roomIds": [next(iter(coordinator.rooms))]})
     assert "Kitchen" in done["said"] or "Study" in done["said"]
     assert shows(hass, media_title="Dawn")
@@ -272,3 +156,29 @@ async def test_a_room_says_a_text(hass, entry, house):
         )
     except HomeAssistantError as error:
         assert "espeak-ng" in str(error)
+
+
+async def test_favourites_of_every_kind_are_sources(hass, entry):
+    coordinator = entry.runtime_data
+    coordinator.favourites = [
+        {"kind": "podcast", "id": "3", "title": "A podcast"},
+        {"kind": "episode", "id": "9", "title": "An episode"},
+        {"kind": "kind-of-tomorrow", "id": "1", "title": "A surprise"},
+    ]
+    coordinator.tell()
+    assert state(hass).attributes["source_list"] == ["A podcast", "An episode"]
+    player = hass.data[PLAYERS].get_entity(KITCHEN)
+    podcasts = await player.async_browse_media(None, "view:podcasts")
+    assert (podcasts.title, podcasts.children) == ("Podcasts", [])
+    # The household has no such podcast, and says so.
+    for kind in ("podcast", "episode"):
+        with pytest.raises(HomeAssistantError):
+            await call(hass, "play_media", media_content_type="music", media_content_id=f"{kind}:99")
+    with pytest.raises(HomeAssistantError):
+        await player.async_browse_media(None, "podcast:99")
+
+
+async def test_an_announcement_is_heard_at_an_address(hass, entry, house, bell):
+    await until(hass, lambda: shows(hass, media_title="Dawn"))
+    await call(hass, "play_media", media_content_type="music", media_content_id=bell, announce=True)
+    assert shows(hass, media_title="Dawn")

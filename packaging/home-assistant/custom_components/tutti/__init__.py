@@ -6,9 +6,10 @@ import aiohttp
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_HOST, CONF_PORT, CONF_TOKEN, Platform
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
 from homeassistant.helpers import device_registry as dr
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.aiohttp_client import async_create_clientsession
 
 from .api import TuttiAuthError, TuttiClient, TuttiError
@@ -40,7 +41,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
         raise ConfigEntryAuthFailed(str(error)) from error
     except TuttiError as error:
         raise ConfigEntryNotReady(str(error)) from error
-    hass.data.setdefault(DOMAIN, {})[entry.entry_id] = coordinator
+    entry.runtime_data = coordinator
     dr.async_get(hass).async_get_or_create(
         config_entry_id=entry.entry_id,
         identifiers={(DOMAIN, entry.entry_id)},
@@ -57,16 +58,34 @@ async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
 
 async def async_unload_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
     """Let a household go."""
-    unloaded = await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
-    if unloaded:
-        hass.data[DOMAIN].pop(entry.entry_id)
-    return unloaded
+    return await hass.config_entries.async_unload_platforms(entry, PLATFORMS)
+
+
+async def async_migrate_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
+    """Name rooms by household and receiver; before, two households could not have the same receiver."""
+    if entry.version == 1 and entry.minor_version < 2:
+        household = entry.unique_id or entry.entry_id
+
+        @callback
+        def rename(entity: er.RegistryEntry) -> dict[str, str]:
+            return {"new_unique_id": f"{household}_{entity.unique_id}"}
+
+        await er.async_migrate_entries(hass, entry.entry_id, rename)
+        registry = dr.async_get(hass)
+        for device in dr.async_entries_for_config_entry(registry, entry.entry_id):
+            identities = {identity for _, identity in device.identifiers} - {entry.entry_id}
+            if identities:
+                names = {(DOMAIN, f"{household}_{identity}") for identity in identities}
+                registry.async_update_device(device.id, new_identifiers=names)
+        hass.config_entries.async_update_entry(entry, minor_version=2)
+    return entry.version == 1
 
 
 async def async_remove_config_entry_device(
     hass: HomeAssistant, entry: ConfigEntry, device: dr.DeviceEntry
 ) -> bool:
-    """Let users remove a room that the household does not have any more."""
-    coordinator: TuttiCoordinator = hass.data[DOMAIN][entry.entry_id]
-    known = {(DOMAIN, room) for room in coordinator.rooms} | {(DOMAIN, entry.entry_id)}
+    """Let users remove a room in which the household may not play any more."""
+    coordinator: TuttiCoordinator = entry.runtime_data
+    rooms = {coordinator.key(room) for room in coordinator.rooms if coordinator.is_ours(room)}
+    known = {(DOMAIN, identity) for identity in rooms | {entry.entry_id}}
     return not device.identifiers & known

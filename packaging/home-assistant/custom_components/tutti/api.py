@@ -23,6 +23,10 @@ class TuttiUnreachable(TuttiError):
     """Nothing answers, or not as a household does."""
 
 
+class TuttiStranger(TuttiUnreachable):
+    """Something answers, though it is not the household that is meant."""
+
+
 class TuttiAuthError(TuttiError):
     """The household does not know the key or token, or the PIN was wrong."""
 
@@ -84,7 +88,10 @@ class TuttiClient:
 
     async def state(self) -> JSON:
         """Return everything at one instant."""
-        return _object(await self.request("GET", "state"))
+        state = _object(await self.request("GET", "state"))
+        if not _object(state.get("server")).get("id"):
+            raise TuttiUnreachable("the answer is not a household's")
+        return state
 
     async def picture(self, name: str) -> tuple[bytes, str]:
         """Return a picture and its type."""

@@ -22,6 +22,8 @@ class TuttiConfigFlow(config_entries.ConfigFlow, domain=DOMAIN):
     """The steps by which a household is added, moved, or paired anew."""
 
     VERSION = 1
+    # Entities and devices of rooms begin with the household's identity since 2.
+    MINOR_VERSION = 2
 
     def __init__(self) -> None:
         """Begin with nothing known."""
@@ -132,11 +134,11 @@ class TuttiConfigFlow(config_entries.ConfigFlow, domain=DOMAIN):
             return {}, "cannot_connect"
 
     async def _finish(self, state: JSON):
-        server = state.get("server", {})
-        identity = server.get("id") or f"{self._data[CONF_HOST]}:{self._data[CONF_PORT]}"
+        server = state["server"]
+        identity = server["id"]
         if self._entry is not None:
             known = self._entry.unique_id
-            if known is not None and server.get("id") and known != identity:
+            if known is not None and known != identity:
                 return self.async_abort(reason="another_household")
             self.hass.config_entries.async_update_entry(self._entry, data=self._data)
             await self.hass.config_entries.async_reload(self._entry.entry_id)
@@ -146,5 +148,8 @@ class TuttiConfigFlow(config_entries.ConfigFlow, domain=DOMAIN):
                 else "reconfigure_successful"
             )
         await self.async_set_unique_id(identity, raise_on_progress=False)
-        self._abort_if_unique_id_configured(updates=dict(self._data))
+        # It is asked as was chosen now: a token or key of before may be wrong, and would be sent instead.
+        self._abort_if_unique_id_configured(
+            updates={CONF_KEY: None, CONF_TOKEN: None, **self._data}
+        )
         return self.async_create_entry(title=server.get("name", self._name), data=self._data)

@@ -17,6 +17,8 @@ PLAYABLE = {
     "track": "trackId",
     "playlist": "playlistId",
     "radio": "radioId",
+    "podcast": "podcastId",
+    "episode": "episodeId",
     "input": "inputId",
     "folder": "folder",
 }
@@ -26,6 +28,8 @@ CLASSES = {
     "track": (MediaClass.TRACK, MediaType.TRACK),
     "playlist": (MediaClass.PLAYLIST, MediaType.PLAYLIST),
     "radio": (MediaClass.MUSIC, MediaType.MUSIC),
+    "podcast": (MediaClass.PODCAST, MediaType.PODCAST),
+    "episode": (MediaClass.EPISODE, MediaType.EPISODE),
     "input": (MediaClass.CHANNEL, MediaType.CHANNEL),
     "folder": (MediaClass.DIRECTORY, "folder"),
 }
@@ -35,6 +39,7 @@ VIEWS = {
     "artists": "Artists",
     "playlists": "Playlists",
     "radios": "Radio",
+    "podcasts": "Podcasts",
     "inputs": "Inputs",
     "folders": "Folders",
 }
@@ -98,7 +103,7 @@ async def _view(coordinator: TuttiCoordinator, name: str) -> list[BrowseMedia]:
         case "folders":
             return await _folders(coordinator, None)
     found = await coordinator.order(
-        "GET", f"library/{name}", query={} if name in ("radios", "playlists") else {"limit": LIMIT}
+        "GET", f"library/{name}", query={"limit": LIMIT} if name in ("albums", "artists") else {}
     )
     return [_known(name.removesuffix("s"), thing) for thing in found[name]]
 
@@ -111,7 +116,7 @@ async def _thing(coordinator: TuttiCoordinator, kind: str, identity: str) -> Bro
             await _folders(coordinator, identity),
             can_play=True,
         )
-    if kind not in ("album", "artist", "playlist") or not identity.isalnum():
+    if kind not in ("album", "artist", "playlist", "podcast") or not identity.isalnum():
         raise BrowseError("there is nothing like that")
     found = await coordinator.order("GET", f"library/{kind}s/{identity}")
     match kind:
@@ -119,6 +124,8 @@ async def _thing(coordinator: TuttiCoordinator, kind: str, identity: str) -> Bro
             children = [_known("track", track) for track in found["tracks"]]
         case "artist":
             children = [_known("album", album) for album in found["albums"]]
+        case "podcast":
+            children = [_known("episode", episode) for episode in found["episodes"]]
         case _:
             children = [
                 _known("track", {**entry, "id": entry["trackId"]})
@@ -158,7 +165,7 @@ def _entry(content: str, title: str, kind: str | None = None) -> BrowseMedia:
         media_content_type=media_type,
         title=title,
         can_play=kind in PLAYABLE,
-        can_expand=kind in (None, "album", "artist", "playlist", "folder"),
+        can_expand=kind in (None, "album", "artist", "playlist", "podcast", "folder"),
     )
 
 

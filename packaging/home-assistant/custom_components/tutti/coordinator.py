@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 import logging
 from typing import Any
@@ -14,7 +14,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import device_registry as dr
 from homeassistant.util import dt as dt_util
 
-from .api import JSON, TuttiAuthError, TuttiClient, TuttiError
+from .api import JSON, TuttiAuthError, TuttiClient, TuttiError, TuttiStranger
 from .const import DOMAIN, LONGEST_RETRY
 
 _LOGGER = logging.getLogger(__name__)
@@ -27,6 +27,8 @@ class TuttiCoordinator:
         """Begin with nothing known."""
         self.hass, self.entry, self.client = hass, entry, client
         self.is_connected = False
+        # Set once the household knows the key no more; a new one makes a new coordinator.
+        self.needs_key = False
         self.server: JSON = {}
         self.rooms: dict[str, JSON] = {}
         self.groups: dict[str, JSON] = {}
@@ -56,6 +58,30 @@ class TuttiCoordinator:
 
     # Facts
 
+    @property
+    def household(self) -> str:
+        """The identity of the household."""
+        return self.entry.unique_id or self.entry.entry_id
+
+    def key(self, room: str) -> str:
+        """Name a room for Home Assistant: two households may know the same receiver."""
+        return f"{self.household}_{room}"
+
+    def room_of(self, key: str) -> str | None:
+        """Return the room that `key` names; None if it is none of this household."""
+        household, _, room = key.rpartition("_")
+        return room if household == self.household and room in self.rooms else None
+
+    def is_ours(self, room: str) -> bool:
+        """Tell whether the household may play there: it sees the neighbours' rooms as well."""
+        known = self.rooms.get(room, {})
+        return bool(known.get("isPaired") or known.get("groupId"))
+
+    def is_shown(self, room: str) -> bool:
+        """Tell whether Home Assistant has, or is to have, a device for the room."""
+        device = dr.async_get(self.hass).async_get_device(identifiers={(DOMAIN, self.key(room))})
+        return room in self.rooms and (device is not None or self.is_ours(room))
+
     def group_of(self, room: str) -> JSON | None:
         """Return the group in which the room plays."""
         return self.groups.get(self.rooms.get(room, {}).get("groupId", ""))
@@ -81,11 +107,18 @@ class TuttiCoordinator:
                     wait = 1.0
                     await self._take(kind, identity, content)
             except TuttiAuthError:
+                self.needs_key = True
                 self._lost("it does not know this Home Assistant any more")
                 self.entry.async_start_reauth(self.hass)
+                self.tell()
                 return
             except TuttiError as error:
                 self._lost(str(error))
+            except Exception:
+                # One answer that cannot be understood must not end it for good. All is read anew.
+                _LOGGER.exception("The household at %s said what cannot be read", self.client.url)
+                self._last = None
+                self._lost("it said what cannot be read")
             else:
                 self._lost("it has ended")
             await asyncio.sleep(wait)
@@ -107,11 +140,15 @@ class TuttiCoordinator:
         if not self.is_connected:
             self.is_connected = True
             _LOGGER.info("The household at %s is back", self.client.url)
+        self.tell()
         if self.library != library:
             await self._read_lists()
-        self.tell()
+            self.tell()
 
     def _take_state(self, state: JSON) -> None:
+        known, identity = self.entry.unique_id, state.get("server", {}).get("id")
+        if known is not None and identity != known:
+            raise TuttiStranger("another household answers there")
         self._take_time(state)
         self.server = state.get("server", {})
         self.rooms = {room["id"]: room for room in state.get("rooms", [])}
@@ -119,6 +156,7 @@ class TuttiCoordinator:
         self.inputs = state.get("inputs", [])
         self.library = state.get("library", {})
         self._forget_devices()
+        self._name_devices(self.rooms.values())
 
     def _take_change(self, change: JSON) -> None:
         self._take_time(change)
@@ -133,6 +171,7 @@ class TuttiCoordinator:
         self.library = change.get("library", self.library)
         if change.get("removedRooms"):
             self._forget_devices()
+        self._name_devices(change.get("rooms", []))
 
     def _take_sync(self, sync: JSON) -> None:
         for figures in sync.get("rooms", []):
@@ -176,12 +215,28 @@ class TuttiCoordinator:
     def _forget_devices(self) -> None:
         """Remove the devices of rooms that the household has forgotten."""
         registry = dr.async_get(self.hass)
-        known = {(DOMAIN, room) for room in self.rooms} | {(DOMAIN, self.entry.entry_id)}
+        known = {(DOMAIN, self.key(room)) for room in self.rooms} | {(DOMAIN, self.entry.entry_id)}
         for device in dr.async_entries_for_config_entry(registry, self.entry.entry_id):
             if not device.identifiers & known:
                 registry.async_update_device(
                     device.id, remove_config_entry_id=self.entry.entry_id
                 )
+
+    def _name_devices(self, rooms: Iterable[JSON]) -> None:
+        """Give devices the names that the household has; names that users gave them here stay."""
+        registry = dr.async_get(self.hass)
+        for room in rooms:
+            device = registry.async_get_device(identifiers={(DOMAIN, self.key(room["id"]))})
+            facts = (room["name"], room.get("model"))
+            if device is not None and (device.name, device.model) != facts:
+                registry.async_update_device(device.id, name=facts[0], model=facts[1])
+        hub = registry.async_get_device(identifiers={(DOMAIN, self.entry.entry_id)})
+        facts = (self.server.get("name"), self.server.get("version"))
+        if hub is None or (hub.name, hub.sw_version) == facts:
+            return
+        if self.entry.title == hub.name:
+            self.hass.config_entries.async_update_entry(self.entry, title=facts[0])
+        registry.async_update_device(hub.id, name=facts[0], sw_version=facts[1])
 
     # Orders
 

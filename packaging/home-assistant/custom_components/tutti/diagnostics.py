@@ -9,7 +9,7 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_HOST, CONF_TOKEN
 from homeassistant.core import HomeAssistant
 
-from .const import CONF_KEY, DOMAIN
+from .const import CONF_KEY
 from .coordinator import TuttiCoordinator
 
 PRIVATE = {CONF_KEY, CONF_TOKEN, CONF_HOST}
@@ -23,7 +23,7 @@ async def async_get_config_entry_diagnostics(
     hass: HomeAssistant, entry: ConfigEntry
 ) -> dict[str, Any]:
     """Return the household as it was told last."""
-    coordinator: TuttiCoordinator = hass.data[DOMAIN][entry.entry_id]
+    coordinator: TuttiCoordinator = entry.runtime_data
     return {
         "entry": async_redact_data(dict(entry.data), PRIVATE),
         "connected": coordinator.is_connected,

@@ -24,12 +24,13 @@ class TuttiEntity(Entity):
     def __init__(self, coordinator: TuttiCoordinator, room: str, key: str | None = None) -> None:
         """Take the room's identity, and a key for all but its player."""
         self.coordinator, self.room_id = coordinator, room
-        self._attr_unique_id = room if key is None else f"{room}_{key}"
+        identity = coordinator.key(room)
+        self._attr_unique_id = identity if key is None else f"{identity}_{key}"
         if key is not None:
             self._attr_translation_key = key
         facts = coordinator.rooms[room]
         self._attr_device_info = DeviceInfo(
-            identifiers={(DOMAIN, room)},
+            identifiers={(DOMAIN, identity)},
             name=facts["name"],
             model=facts.get("model"),
             manufacturer="Tutti",
@@ -58,14 +59,17 @@ def add_rooms(
     add: AddEntitiesCallback,
     make: Callable[[TuttiCoordinator, str], list[Entity]],
 ) -> None:
-    """Add the entities of all rooms, now and whenever one comes."""
-    coordinator: TuttiCoordinator = hass.data[DOMAIN][entry.entry_id]
+    """Add the entities of the household's rooms, now and whenever one comes or is paired."""
+    coordinator: TuttiCoordinator = entry.runtime_data
     known: set[str] = set()
 
     @callback
     def add_new() -> None:
-        known.intersection_update(coordinator.rooms)
-        new = [room for room in coordinator.rooms if room not in known]
+        # A room that is not paired any more keeps its entities until its device is removed.
+        known.intersection_update(room for room in coordinator.rooms if coordinator.is_shown(room))
+        new = [
+            room for room in coordinator.rooms if room not in known and coordinator.is_ours(room)
+        ]
         known.update(new)
         if new:
             add([entity for room in new for entity in make(coordinator, room)])

@@ -201,6 +201,9 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
         known = self.coordinator
         sources = {entry["name"]: {"inputId": entry["name"]} for entry in known.inputs}
         for thing in known.favourites:
+            # A household may know kinds that are newer than this integration.
+            if thing["kind"] not in content.PLAYABLE:
+                continue
             sources.setdefault(thing["title"], {content.PLAYABLE[thing["kind"]]: thing["id"]})
         for radio in known.radios:
             sources.setdefault(radio["name"], {"radioId": radio["id"]})
@@ -211,7 +214,7 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
         """The players of the rooms that play the same, that of the first room first."""
         registry = er.async_get(self.hass)
         members = [
-            registry.async_get_entity_id("media_player", DOMAIN, room)
+            registry.async_get_entity_id("media_player", DOMAIN, self.coordinator.key(room))
             for room in self.group.get("roomIds", [])
         ]
         return [member for member in members if member is not None]
@@ -397,15 +400,14 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
 
     def _room_of(self, entity: str) -> str:
         entry = er.async_get(self.hass).async_get(entity)
-        if (
-            entry is None
-            or entry.platform != DOMAIN
-            or entry.unique_id not in self.coordinator.rooms
-        ):
+        room = None
+        if entry is not None and entry.platform == DOMAIN:
+            room = self.coordinator.room_of(entry.unique_id)
+        if room is None:
             raise ServiceValidationError(
                 f"{entity} is no room of this household",
                 translation_domain=DOMAIN,
                 translation_key="not_a_room",
                 translation_placeholders={"entity": entity},
             )
-        return entry.unique_id
+        return room
