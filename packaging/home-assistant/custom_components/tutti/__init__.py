@@ -15,6 +15,7 @@ from homeassistant.helpers.aiohttp_client import async_create_clientsession
 from .api import TuttiAuthError, TuttiClient, TuttiError
 from .const import CONF_KEY, DOMAIN
 from .coordinator import TuttiCoordinator
+from .issues import follow_issues
 
 PLATFORMS = [Platform.BUTTON, Platform.MEDIA_PLAYER, Platform.SENSOR]
 
@@ -52,6 +53,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ConfigEntry) -> bool:
         entry_type=dr.DeviceEntryType.SERVICE,
     )
     await hass.config_entries.async_forward_entry_setups(entry, PLATFORMS)
+    follow_issues(hass, entry)
     entry.async_create_background_task(hass, coordinator.follow(), f"tutti {entry.entry_id}")
     return True
 
