@@ -187,7 +187,7 @@ async def test_home_assistant_starts_before_the_daemon(hass, house):
     assert entry.state is ConfigEntryState.SETUP_RETRY
     await to_thread(house.start)
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=2))
-    await hass.async_block_till_done(wait_background_tasks=False)
+    await hass.async_block_till_done()
     await until(hass, lambda: state(hass) and entry.state is ConfigEntryState.LOADED)
 
 
