@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 # that the harness leaves out.
 describe() {
 	case $1 in
-	2024.3.3) python=3.11 packages="pytest-homeassistant-custom-component==0.13.109 zeroconf==0.131.0" ;;
+	2024.3.3) python=3.11 packages="pytest-homeassistant-custom-component==0.13.109 zeroconf==0.131.0 josepy<2" ;;
 	2025.4.4) python=3.13 packages="pytest-homeassistant-custom-component==0.13.236 zeroconf==0.146.0" ;;
 	*) fail "knows Home Assistant 2024.3.3 and 2025.4.4, not $1" ;;
 	esac

@@ -6,7 +6,7 @@ For each `host:port` it keeps two connections, one of them in `idle`, and names 
 import asyncio
 from asyncio import to_thread
 
-from conftest import STUDY, add, shows, until
+from conftest import STUDY, add, shows, state, until
 from mpd import CommandError, FailureResponseCode
 from mpd.asyncio import MPDClient
 import pytest
@@ -115,15 +115,18 @@ async def test_a_player_of_music_assistant(hass, players, house, stream):
 
 
 async def test_a_wrong_password_is_refused_as_mpd_does(hass, players):
-    for password in ("wrong", None):
-        player = Player(players["Kitchen"].port, password)
-        try:
-            with pytest.raises(CommandError) as refusal:
-                await player.connect()
-            refused = (FailureResponseCode.PASSWORD, FailureResponseCode.PERMISSION)
-            assert refusal.value.errno in refused
-        finally:
-            player.disconnect()
+    """Music Assistant asks its user for the password then."""
+    client = MPDClient()
+    await client.connect("127.0.0.1", players["Kitchen"].port)
+    try:
+        with pytest.raises(CommandError) as refusal:
+            await client.status()
+        assert refusal.value.errno == FailureResponseCode.PERMISSION
+        with pytest.raises(CommandError) as refusal:
+            await client.password("wrong")
+        assert refusal.value.errno == FailureResponseCode.PASSWORD
+    finally:
+        client.disconnect()
 
 
 async def test_home_assistant_shows_what_music_assistant_plays(hass, players, house, stream):
@@ -132,7 +135,8 @@ async def test_home_assistant_shows_what_music_assistant_plays(hass, players, ho
     await study.connect()
     await study.play_media(stream.address("flow"))
     await study.until(state="play")
-    await until(hass, lambda: shows(hass, STUDY, media_title="flow", group_members=[STUDY]))
+    await until(hass, lambda: "flow" in state(hass, STUDY).attributes.get("media_title", ""))
+    assert shows(hass, STUDY, group_members=[STUDY])
     await study.client.setvol(31)
     await until(hass, lambda: shows(hass, STUDY, volume_level=0.31))
     assert await hass.config_entries.async_unload(entry.entry_id)
