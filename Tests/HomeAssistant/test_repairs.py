@@ -57,10 +57,13 @@ async def test_a_room_is_not_paired_while_the_household_is_away(hass, entry, hou
 
 async def test_a_folder_that_is_gone_is_told(hass, entry):
     coordinator = entry.runtime_data
+    # Without waiting in between: the household itself tells of its scan.
     library = {**coordinator.library, "awayFolders": ["music"]}
-    await coordinator._take("change", None, {"library": library})
+    coordinator._take_change({"library": library})
+    coordinator.tell()
     assert issues(hass)["folder_away"].translation_placeholders["folder"] == "music"
-    await coordinator._take("change", None, {"library": {**library, "awayFolders": []}})
+    coordinator._take_change({"library": {**library, "awayFolders": []}})
+    coordinator.tell()
     assert issues(hass) == {}
 
 
