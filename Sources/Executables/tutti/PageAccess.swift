@@ -75,8 +75,10 @@ private final class PagePort: Sendable {
   /// The first host name in the configuration that has a dot, else a numeric address, because phones cannot
   /// resolve every machine's name.
   var address: String {
-    let own = listen.first { !$0.hasPrefix("127.") && $0 != "::1" && $0 != "::" && $0 != "0.0.0.0" }
-    let host = name ?? own ?? OwnAddress.towardsNetwork ?? "localhost"
+    let isHere = { (address: String) in address.hasPrefix("127.") || address == "::1" }
+    let own = listen.first { !isHere($0) && $0 != "::" && $0 != "0.0.0.0" }
+    let isNowhereElse = !listen.isEmpty && listen.allSatisfy(isHere)
+    let host = name ?? own ?? (isNowhereElse ? nil : OwnAddress.towardsNetwork) ?? "localhost"
     return "http://\(host.contains(":") ? "[\(host)]" : host):\(port.withLock { $0 })"
   }
 }
