@@ -22,6 +22,10 @@ fi
 	exit 66
 }
 
+# What root has made for somebody is theirs: the next `make deb` may be without sudo.
+give_back() { [ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:$SUDO_GID" .build/packages; }
+trap give_back EXIT
+
 version=$(scripts/debian-changelog.sh "$suite" | sed -n '1s/.*(\(.*\)).*/\1/p')
 tree=.build/packages/work/$suite-$arch/tutti-$version
 rm -rf "${tree%/*}"
