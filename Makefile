@@ -14,14 +14,14 @@ help:
 	@echo "make test                  all tests but the long ones"
 	@echo "make test-long             a simulated day of sixteen rooms, floods, a hostile wire, 200 kills: half an hour"
 	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
-	@echo "make test-far              every route of the API, asked from another network namespace; as root"
+	@echo "make test-far              every route of the API, asked from another network namespace; as root, after make build"
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
 	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, 2 minutes each"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; HA=2024.3.3 or 2025.4.4, or both"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
-	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root"
+	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root, after make build"
 	@echo "make bench-check           how exactly that is measured: 3 minutes; as root"
 	@echo "make bench-report [WRITE=1]  the table of all results; or into the documents"
 	@echo "make fuzz [SECONDS=30]     everything that reads bytes and decides on trust, so long for each part"
@@ -37,6 +37,10 @@ help:
 
 setup:
 	@scripts/setup.sh
+
+# What root runs builds nothing: root has no toolchain in its path, and nothing to do in the build folder.
+built = for program in tutti tutti-receiver; do test -x "$(1)/$$program" || \
+	{ echo "$(1)/$$program is not built yet; run this first, as yourself: make build" >&2; exit 66; }; done
 
 build: setup
 	$(SWIFT) build -c release --static-swift-stdlib $(LINK) --product tutti
@@ -70,7 +74,8 @@ test-long: setup
 test-page: build
 	@Tests/Page/run.sh
 
-test-far: build
+test-far:
+	@$(call built,$(BUILD))
 	@unshare -m -n Tests/API/far.py
 
 test-film: build
@@ -99,7 +104,7 @@ PROGRAMS ?= $(BUILD)
 BENCH := Benchmarks/bench/bench.py
 
 bench:
-	@test -x $(PROGRAMS)/tutti-receiver || $(MAKE) build
+	@$(call built,$(PROGRAMS))
 	@Benchmarks/bench/setup.sh
 	@$(BENCH) run wired wifi --peer snapcast --programs $(PROGRAMS) --runs $(or $(RUNS),1)
 
@@ -135,7 +140,7 @@ format:
 PREFIX ?= /usr/local
 ETC ?= /etc
 
-# Builds nothing: root has no toolchain in its path, and nothing to do in the build folder.
+# Builds nothing, as root runs it.
 install:
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)" "$(BUILD)"
 

@@ -25,6 +25,10 @@ jobs=${TUTTI_JOBS:-$(nproc)}
 options=(-j "$jobs" -c release --static-swift-stdlib --scratch-path "$scratch" "${flags[@]}")
 
 if [ "$arch" = "$host" ]; then
+	command -v swift >/dev/null || {
+		echo "cross: root finds no swift; let it have your path: sudo env PATH=\"\$PATH\" make deb ARCH=$arch SUITE=$suite" >&2
+		exit 69
+	}
 	toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
 	for product; do
 		TUTTI_SEE=$(dirname "$toolchain") TUTTI_PATH=$toolchain/bin \
