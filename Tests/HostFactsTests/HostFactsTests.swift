@@ -14,6 +14,16 @@ import Testing
 
   private func put(_ text: String, at path: String) throws { try folder.write(text.utf8, to: path) }
 
+  @Test func `a firewall that runs is named with the command that lets rooms in, for good`() throws
+  {
+    #expect(files.firewallAdvice() == nil)
+    try put("", at: "run/firewalld")
+    #expect(
+      files.firewallAdvice()
+        == "sudo firewall-cmd --zone=trusted --add-source=the rooms' network; sudo firewall-cmd --runtime-to-permanent"
+    )
+  }
+
   @Test func `who plays on a card is found, once, by the process of the thread`() throws {
     try put("closed\n", at: "proc/asound/card0/pcm0c/sub0/status")
     try put(

@@ -43,7 +43,9 @@ extension SystemFiles {
     if lines("/etc/ufw/ufw.conf").contains(where: { $0.hasPrefix("ENABLED=yes") }) {
       return "sudo ufw allow proto udp from the rooms' network"
     }
-    return exists("/run/firewalld") ? "sudo firewall-cmd --add-source=the rooms' network" : nil
+    return exists("/run/firewalld")
+      ? "sudo firewall-cmd --zone=trusted --add-source=the rooms' network; sudo firewall-cmd --runtime-to-permanent"
+      : nil
   }
 }
 
