@@ -35,7 +35,8 @@ package struct NetworkFacts: Sendable {
 
 extension NetworkFacts {
   private static let check = "Avahi"
-  private static let start = "sudo systemctl enable --now dbus avahi-daemon"
+  private static let start =
+    "sudo apt install avahi-daemon; sudo systemctl enable --now avahi-daemon"
 
   package var findings: [Finding] { [discovery] + (names.map { [$0] } ?? []) }
 

@@ -47,7 +47,7 @@ struct ReceiversCommand: ParsableCommand {
   private func show(_ found: ReceiverSearch.Result, _ paired: Set<String>) throws {
     if !found.daemonIsThere {
       printError(
-        "tutti: Avahi is not running, so only rooms seen before are known; start it with: systemctl start avahi-daemon"
+        "tutti: Avahi is not running, so only rooms seen before are known; run: sudo apt install avahi-daemon; sudo systemctl enable --now avahi-daemon"
       )
     }
     let records = found.directory.records
