@@ -141,5 +141,9 @@ private func failure(_ settings: OutputSettings) -> String? {
     #expect(
       error.description
         == "no permission to open sound device \"hw:0\"; the user must be in the group `audio`")
+    let forbidden = ALSAError(device: "hw:0", call: "snd_pcm_open", code: -1)
+    #expect(
+      forbidden.description
+        == "sound device \"hw:0\" is not allowed for this service; see DeviceAllow= of its unit")
   }
 }

@@ -27,7 +27,9 @@ package struct ALSAError: Error, Hashable, Sendable, CustomStringConvertible {
       "there is no sound device \"\(device)\"; `aplay -L` lists those of this machine"
     case EBUSY:
       "sound device \"\(device)\" is in use by another program"
-    case EACCES, EPERM:
+    case EPERM:
+      "sound device \"\(device)\" is not allowed for this service; see DeviceAllow= of its unit"
+    case EACCES:
       "no permission to open sound device \"\(device)\"; the user must be in the group `audio`"
     default:
       "sound device \"\(device)\": \(call): \(String(cString: snd_strerror(code)))"
