@@ -31,7 +31,9 @@ getent passwd tutti >/dev/null ||
   useradd --system --gid tutti --groups audio --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tutti
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  systemctl enable --now "$service"
+  systemctl enable "$service"
+  # One that runs already takes the new program.
+  systemctl restart "$service"
   systemctl --no-pager --lines=5 status "$service"
 else
   echo "install-service: systemd does not run here; it starts $service at the next boot with it" >&2
