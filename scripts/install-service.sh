@@ -29,6 +29,11 @@ PATH=$PATH:/usr/sbin:/sbin
 getent group tutti >/dev/null || groupadd --system tutti
 getent passwd tutti >/dev/null ||
   useradd --system --gid tutti --groups audio --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tutti
+# The daemon's configuration may hold a token; an administrator's own choice of its mode stays.
+if [ "$service" = tutti ] && [ "$(stat -c %G:%a "$options")" = root:644 ]; then
+  chgrp tutti "$options"
+  chmod 640 "$options"
+fi
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
   systemctl enable "$service"

@@ -118,6 +118,15 @@ plays() { anna tutti status --json | grep -q '"state":"playing"'; }
 rests() { anna tutti status --json | grep -q '^{.*"state":"stopped"'; }
 is_listed() { anna tutti receivers --wait 1 --json | grep -q "\"Kitchen\".*\"paired\":$1\|\"paired\":$1.*\"Kitchen\""; }
 
+# private_configuration WHEN: the token that may stand in it is the daemon's and its group's.
+private_configuration() {
+	local found
+	found=$(inside stat -c %U:%G:%a /etc/tutti/tutti.conf)
+	[ "$found" = root:tutti:640 ] || fail "tutti.conf is $found $1, not root:tutti:640"
+	inside runuser -u nobody -- cat /etc/tutti/tutti.conf >/dev/null 2>&1 && fail "anybody reads tutti.conf $1"
+	anna cat /etc/tutti/tutti.conf >/dev/null || fail "a member of the group cannot read tutti.conf $1"
+}
+
 boot
 say "booted: systemd $(inside systemctl --version | head -n 1)"
 for unit in tutti tutti-receiver; do
@@ -129,6 +138,8 @@ for unit in tutti tutti-receiver; do
 	say "$unit runs; systemd-analyze security: $exposure"
 	[ "$(bc <<<"$exposure <= 2")" = 1 ] || fail "$unit is exposed by $exposure"
 done
+
+private_configuration "after the installation"
 
 # MARK: paired and played, by a member of the group
 
@@ -155,6 +166,7 @@ inside sh -c 'dpkg -i /upgrade/*.deb' >"$work/dpkg" 2>&1 || fail "the upgrade fa
 until_true 60 "music after the upgrade" plays
 [ "$(anna tutti queue --json | wc -l)" = 2 ] || fail "the upgrade lost the queue"
 [ "$(inside tutti-receiver pin)" = "$pin" ] || fail "the upgrade changed the PIN"
+private_configuration "after the upgrade"
 say "upgraded while it played: the queue, the pairing and the PIN are kept, and it plays on"
 
 # MARK: the power fails

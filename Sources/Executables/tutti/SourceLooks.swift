@@ -25,7 +25,11 @@ struct SourceLooks {
     guard let configuration = try? ConfigurationFile.read(given) else {
       return [
         check("inputs") {
-          .wrong("inputs", "the configuration cannot be read", cure: "see: tutti serve")
+          ConfigurationFile.isClosed(given)
+            ? .notice(
+              "inputs", "this user may not read the daemon's configuration",
+              cure: "sudo tutti doctor")
+            : .wrong("inputs", "the configuration cannot be read", cure: "see: tutti serve")
         }
       ]
     }

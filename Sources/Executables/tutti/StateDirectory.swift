@@ -18,7 +18,9 @@ struct StateDirectory {
   init(_ given: String?) throws {
     let daemon = given == nil ? try? ConfigurationFile.read(nil) : nil
     let own = daemon?.stateDirectory.flatMap { access($0, W_OK | X_OK) == 0 ? $0 : nil }
-    shared = own == nil ? daemon?.socket.flatMap(SharedSocket.init) : nil
+    // Who is not in the group may not read the configuration, and is still told what to do.
+    let socket = given == nil && daemon == nil ? ConfigurationFile.systemSocket : daemon?.socket
+    shared = own == nil ? socket.flatMap(SharedSocket.init) : nil
     path = given ?? own ?? SenderKeyFile.usualStateDirectory
     do {
       try StateFile.createDirectory(path: path)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Clock
 import Driver
+import Glibc
 import LinuxIO
 import Service
 
@@ -176,6 +177,13 @@ struct ServeCommand: ParsableCommand {
 /// The daemon's configuration file.
 enum ConfigurationFile {
   private static let system = "/etc/tutti/tutti.conf"
+  /// Where the daemon of the package takes commands.
+  static let systemSocket = "/run/tutti/control.sock"
+  /// True if there is a file that the daemon reads, and this user may not read it.
+  static func isClosed(_ given: String?) -> Bool {
+    let path = places(given).first { access($0, F_OK) == 0 }
+    return path.map { access($0, R_OK) != 0 } ?? false
+  }
 
   /// Where it may be; the first that is there counts.
   static func places(_ given: String?) -> [String] {
