@@ -23,7 +23,12 @@ options() {
 }
 options "$root$etc/default/tutti-receiver" packaging/tutti-receiver.default
 options "$root$etc/tutti/tutti.conf" packaging/tutti.conf
-[ -z "$purge" ] || rm -rf "$root/var/lib/tutti" "$root/var/lib/tutti-receiver"
+if [ -n "$purge" ]; then
+  rm -rf "$root/var/lib/tutti" "$root/var/lib/tutti-receiver"
+  # The settings of sources that `tutti sources add` has written.
+  rm -f "$root$etc/tutti"/airplay-*.conf
+  [ ! -d "$root$etc/tutti" ] || rmdir --ignore-fail-on-non-empty "$root$etc/tutti"
+fi
 if [ -z "$root" ] && [ ! -e /var/lib/tutti ] && [ ! -e /var/lib/tutti-receiver ] && getent passwd tutti >/dev/null; then
   userdel tutti
 fi

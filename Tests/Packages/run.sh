@@ -203,6 +203,10 @@ say "journal: $(wc -l <"$work/journal") lines, all expected"
 
 # MARK: removed and purged
 
+# A source has settings of its own, which no package knows.
+inside tutti sources add airplay >/dev/null
+[ -e "$root/etc/tutti/airplay-airplay.conf" ] || fail "the source has no settings: $(ls "$root/etc/tutti")"
+private_configuration "after a source was added"
 inside sh -c 'DEBIAN_FRONTEND=noninteractive dpkg --remove tutti-serve tutti tutti-receiver' >/dev/null 2>&1
 inside systemctl is-active -q tutti && fail "tutti still runs after its removal"
 inside systemctl is-active -q tutti-receiver && fail "tutti-receiver still runs after its removal"
