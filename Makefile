@@ -82,7 +82,8 @@ test-film: build
 	$(SWIFT) build -c release --product tutti-c
 	@Tests/Film/lips.py
 
-test-airplay: build
+test-airplay:
+	@$(call built,$(BUILD))
 	@Tests/Sources/airplay.py
 
 test-homeassistant: build
