@@ -16,7 +16,7 @@ help:
 	@echo "make test-page             the web page in Chromium, against an invented house and a real one"
 	@echo "make test-far              every route of the API, asked from another network namespace; as root, after make build"
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
-	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, 2 minutes each"
+	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, after make build; 2 minutes each"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; HA=2024.3.3 or 2025.4.4, or both"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
