@@ -37,6 +37,12 @@ def known(table, key, what):
     return key
 
 
+def expect(query, revision):
+    """Refuses an edit that was made for another revision."""
+    if query["expected"] not in (None, f'"{revision}"'):
+        raise Refusal(412, "It has changed since then.")
+
+
 def page_of(items, query, name):
     offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", 200)), 1000)
     return {"count": len(items), name: items[offset:offset + limit]}
@@ -206,6 +212,7 @@ def _(house, query, body, key):
 
 @route("DELETE", "/groups/{key}/queue/{entry}")
 def _(house, query, body, key, entry):
+    expect(query, house.groups[key]["queueRevision"])
     house.edit(key, "removed 1 item")
     house.queues[key] = [e for e in house.queues[key] if e["id"] != int(entry)]
     return edited(house, key)
@@ -215,11 +222,18 @@ def _(house, query, body, key, entry):
 def _(house, query, body, key, entry):
     entries = house.queues[key]
     moved = next((e for e in entries if e["id"] == int(entry)), None)
-    if moved is None:
+    expect(query, house.groups[key]["queueRevision"])
+    rest = [e for e in entries if e is not moved]
+    place = body["at"] if "at" in body else body["before"]
+    if place == "next":
+        at = next((i + 1 for i, e in enumerate(rest) if e["isCurrent"]), 0)
+    elif "at" in body:
+        at = len(rest) if place == "end" else place - 1
+    else:
+        at = len(rest) if place is None else next((i for i, e in enumerate(rest) if e["id"] == place), -1)
+    if moved is None or not 0 <= at <= len(rest):
         raise Refusal(404, "This entry is no longer in the queue.")
     house.edit(key, "moved 1 item")
-    rest = [e for e in entries if e is not moved]
-    at = next((i for i, e in enumerate(rest) if e["id"] == body["before"]), len(rest))
     house.queues[key] = rest[:at] + [moved] + rest[at:]
     return edited(house, key)
 
@@ -725,7 +739,8 @@ class Handler(BaseHTTPRequestHandler):
         if body and self.headers.get_content_type() != "application/json":
             return self.problem(415, "Send the body as application/json.")
         url = urlsplit(self.path)
-        self.call(self.command, unquote(url.path[len(API):]), {k: v[0] for k, v in parse_qs(url.query).items()}, json.loads(body or "{}"))
+        query = {k: v[0] for k, v in parse_qs(url.query).items()}
+        self.call(self.command, unquote(url.path[len(API):]), {**query, "expected": self.headers.get("If-Match")}, json.loads(body or "{}"))
 
     do_PATCH = do_PUT = do_DELETE = do_POST
 

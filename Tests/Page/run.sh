@@ -25,6 +25,7 @@ python3 test_use.py
 python3 test_home.py
 python3 test_alarms.py
 python3 test_playlists.py
+python3 test_edits.py
 python3 test_podcasts.py
 python3 test_real.py
 python3 test_setup.py

@@ -38,37 +38,20 @@ class Entries {
 		this.asked.add(page)
 		try {
 			const found = await get(`/groups/${this.groupId}/queue?offset=${page * pageSize}&limit=${pageSize}`)
-			if (found.revision !== this.revision) this.outdated(found.count)
-			this.revision = found.revision
-			found.entries.forEach((entry, index) => (this.list[page * pageSize + index] = entry))
-			this.fresh.add(page)
-			this.asked.delete(page)
-			this.onchange()
+			// An edit that is under way shows already. Its end asks for this page again.
+			if (!editing) {
+				// Old entries stay on the screen until new ones arrive.
+				if (found.revision !== this.revision) this.fresh.clear()
+				this.revision = found.revision
+				this.count = this.list.length = found.count
+				found.entries.forEach((entry, index) => (this.list[page * pageSize + index] = entry))
+				this.fresh.add(page)
+				this.onchange()
+			}
 		} catch {
 			// The next event, or the next look at this page, tries again.
-			this.asked.delete(page)
 		}
-	}
-
-	/** The server has another revision. Old entries stay on the screen until new ones arrive. */
-	outdated(count) {
-		this.fresh.clear()
-		this.count = this.list.length = count
-	}
-
-	indexOf(id) {
-		return this.list.findIndex((entry) => entry?.id === id)
-	}
-
-	/** Moves an entry to another place. Returns the id of the entry that then follows it, or null. */
-	move(from, to) {
-		this.list.splice(to, 0, ...this.list.splice(from, 1))
-		return this.list[to + 1]?.id ?? null
-	}
-
-	remove(index) {
-		this.list.splice(index, 1)
-		this.count -= 1
+		this.asked.delete(page)
 	}
 }
 
@@ -76,7 +59,7 @@ export function buildQueue() {
 	list.element.setAttribute("aria-label", "Queue")
 	scroller.append(list.element, nothing)
 	view.append(h("header.view-head", h("div.two", h("h2", "Queue"), size), undoButton, jumpButton, moreButton), scroller)
-	reorder(list, move)
+	reorder(list, (from, to) => move(entries.list[from], to + 1))
 	swipe(list, remove)
 }
 
@@ -88,7 +71,7 @@ export function drawQueue() {
 		mustJump = true
 	}
 	const { count: length = 0, canUndo, index, revision } = group?.queue ?? {}
-	if (entries && !editing && revision !== entries.revision) entries.outdated(length)
+	if (entries && !editing && revision !== entries.revision) entries.fresh.clear()
 	drawEntries()
 	setText(size, dotted(length && count(length, "track"), left(group, index), group && `in ${group.name}`))
 	undoButton.hidden = !canUndo
@@ -162,13 +145,13 @@ function update(row, index) {
 const playEntry = (entry) => act("POST", `/groups/${entries.groupId}/queue/${entry.id}/play`)
 
 function entryMenu(anchor, entry) {
-	const index = entries.indexOf(entry.id)
-	const current = entries.indexOf(currentGroup().item?.entryId)
+	const index = entries.list.indexOf(entry)
+	const current = currentGroup().queue.index
 	menu(anchor, entry.title, [
 		["play", "Play", () => playEntry(entry)],
-		current >= 0 && current !== index && ["right", "Play next", () => move(index, index < current ? current : current + 1)],
-		index > 0 && ["undo", "Move to the top", () => move(index, 0)],
-		index < entries.count - 1 && ["down", "Move to the end", () => move(index, entries.count - 1)],
+		current != null && current !== index && ["right", "Play next", () => move(entry, "next")],
+		index > 0 && ["undo", "Move to the top", () => move(entry, 1)],
+		index < entries.count - 1 && ["down", "Move to the end", () => move(entry, "end")],
 		entry.trackId && heartLine([{ trackId: entry.trackId }], entry.title),
 		entry.trackId && !isGuest() && ["save", "Add to a playlist", () => addToPlaylist(anchor, [{ trackId: entry.trackId }], entry.title)],
 		null, ["trash", "Remove", () => remove(entry), "danger"],
@@ -176,24 +159,28 @@ function entryMenu(anchor, entry) {
 }
 
 function step(entry, way) {
-	const from = entries.indexOf(entry.id)
-	const to = from + way
+	const to = entries.list.indexOf(entry) + way
 	if (to < 0 || to >= entries.count) return
-	move(from, to)
+	move(entry, to + 1)
 	list.items.get(to)?.handle.focus()
 	tell(`${entry.title}, now place ${to + 1} of ${entries.count}`)
 }
 
-function move(from, to) {
-	const entry = entries.list[from]
-	if (entry && from !== to) edit("PATCH", entry, { before: entries.move(from, to) })
+/** `at`: the entry's new place, counted from 1, "next" or "end". Only a number shows at once: the page may not know the other places. */
+function move(entry, at) {
+	if (at > 0) entries.list.splice(at - 1, 0, ...take(entry))
+	edit("PATCH", entry, { at })
 }
 
 function remove(entry) {
-	const index = entries.indexOf(entry.id)
-	if (index < 0) return
-	entries.remove(index)
+	entries.count -= take(entry).length
 	edit("DELETE", entry, undefined, `Removed ${entry.title}`)
+}
+
+/** Takes an entry out of the list, if it is there: it may have been loaded again since. */
+function take(entry) {
+	const index = entries.list.indexOf(entry)
+	return index < 0 ? [] : entries.list.splice(index, 1)
 }
 
 /** Sends edits one by one, each for the revision that the last one made. */
@@ -208,9 +195,11 @@ function edit(method, entry, body, text) {
 			own.revision = data.revision
 			if (text) toast(text, { undo: () => undo(store.group(own.groupId)) })
 		} catch (error) {
-			own.revision = -1
+			own.revision = 0
 			toast(error.status === 412 ? "Someone else changed the queue just now. Here it is; try again." : error.message, { isError: true })
 		}
+		// Rows that came from pages out of sight are missing.
+		own.fresh.clear()
 		editing -= 1
 		if (!editing) drawQueue()
 	})
