@@ -337,10 +337,6 @@ class House:
         self.renew_library()
         return key
 
-    def take_entry(self, key, identity):
-        entries = self.playlists[key][1]
-        return entries, entries.pop(next(index for index, each in enumerate(entries) if each["id"] == identity))
-
     def edit_playlist(self, key):
         self.edits[key] = self.edits.get(key, 0) + 1
         self.renew_library()

@@ -577,7 +577,8 @@ def _(house, query, body):
 def _(house, query, body, key):
     name, entries = house.playlists[known(house.playlists, key, "playlist")]
     return 200, {"playlist": house.playlist(key),
-                 "entries": [{k: v for k, v in e.items() if k != "track"} for e in entries if not e.get("isGone")],
+                 # An entry is known by its place: edits change it.
+                 "entries": [{k: v for k, v in e.items() if k != "track"} | {"id": index} for index, e in enumerate(entries) if not e.get("isGone")],
                  "missing": [e["title"] for e in entries if e.get("isGone")]}
 
 
@@ -600,14 +601,17 @@ def _(house, query, body, key):
 
 @route("PATCH", "/library/playlists/{key}/entries/{entry}")
 def _(house, query, body, key, entry):
-    entries, moved = house.take_entry(known(house.playlists, key, "playlist"), int(entry))
-    entries.insert(next((index for index, each in enumerate(entries) if each["id"] == body["before"]), len(entries)), moved)
+    entries, entry = house.playlists[known(house.playlists, key, "playlist")][1], int(entry)
+    expect(query, house.playlist(key)["revision"])
+    place = len(entries) if body["before"] is None else body["before"]
+    entries.insert(place - (entry < place), entries.pop(entry))
     return 200, house.edit_playlist(key)
 
 
 @route("DELETE", "/library/playlists/{key}/entries/{entry}")
 def _(house, query, body, key, entry):
-    house.take_entry(known(house.playlists, key, "playlist"), int(entry))
+    expect(query, house.playlist(known(house.playlists, key, "playlist"))["revision"])
+    house.playlists[key][1].pop(int(entry))
     return 200, house.edit_playlist(key)
 
 

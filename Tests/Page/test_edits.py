@@ -10,8 +10,10 @@ import unittest
 from playwright.sync_api import expect
 
 import test_page
-from browser import LAPTOP
+from browser import LAPTOP, PHONE
 from test_page import PageTest
+
+CHANGED = "Someone else changed this playlist just now. Here it is; try again."
 
 
 def setUpModule():
@@ -120,6 +122,49 @@ class LongQueue(EditTest):
         page.keyboard.press("ArrowDown")
         self.until(page, lambda: self.entries(page, 299)[0]["id"] != entry["id"], "moved")
         self.assertEqual(self.entries(page, 300)[0]["id"], entry["id"])
+
+
+class Playlists(EditTest):
+    def playlist(self):
+        page = self.open("library/playlist/p1", PHONE)
+        expect(page.locator("#library .tracks .entry-title").nth(3)).to_be_visible()
+        return page
+
+    def contents(self, page):
+        return [entry["title"] for entry in self.api(page, "GET", "/library/playlists/p1")["entries"]]
+
+    def moved(self, page, row, *keys):
+        """Presses keys on the handle of a row while the first answer is held back. Returns the answers."""
+        held = self.hold(page, "**/entries/*", "PATCH")
+        page.locator("#library .handle").nth(row).focus()
+        for key in keys:
+            page.keyboard.press(key)
+        self.until(page, lambda: held, "asked")
+        return held
+
+    def test_two_quick_moves_are_two_moves(self):
+        page = self.playlist()
+        before = self.contents(page)
+        held = self.moved(page, 0, "ArrowDown", "ArrowDown")
+        self.release(page, held)
+        self.release(page, held, 1)
+        self.until(page, lambda: self.contents(page) == [before[1], before[2], before[0], *before[3:]], "two places below")
+        expect(page.locator("#library .handle").nth(2)).to_be_focused()
+        expect(page.locator("#library .tracks .entry-title").nth(2)).to_have_text(before[0])
+        expect(self.toast(page)).to_have_count(0)
+
+    def test_moves_after_one_that_was_refused_are_left_out(self):
+        page = self.playlist()
+        before = self.contents(page)
+        # The page does not see what another one does.
+        page.route("**/library/playlists/p1", lambda route: None)
+        self.api(page, "DELETE", "/library/playlists/p1/entries/0")
+        held = self.moved(page, 2, "ArrowDown", "ArrowUp")
+        page.unroute("**/library/playlists/p1")
+        self.release(page, held)
+        expect(self.toast(page)).to_have_text(CHANGED)
+        expect(page.locator("#library .tracks .entry-title").first).to_have_text(before[1])
+        self.assertEqual((self.contents(page), len(held)), (before[1:], 1))
 
 
 if __name__ == "__main__":

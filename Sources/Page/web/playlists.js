@@ -16,16 +16,6 @@ const renameLine = (list) => !list.isFile && ["tune", "Rename", () => ask("Name 
 export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], { symbol: "queue", below: count(list.trackCount, "track"), href: url`#/library/playlist/${list.id}`,
 	more: forHousehold(null, renameLine(list), !list.isFile && drop(path(list))) })
 
-/** Sends an edit for the revision that is shown. */
-async function edit(list, method, entry, body) {
-	try {
-		await request(method, path(list) + url`/entries/${entry.id}`, body, { headers: { "If-Match": `"${list.revision}"` } })
-	} catch (error) {
-		toast(error.status === 412 ? "Someone else changed this playlist just now. Here it is; try again." : error.message, { isError: true })
-	}
-	await load()
-}
-
 /** The playlist that was opened last. Its rows stay when it is loaded again, so that keys and fingers keep their places. */
 let open = { id: "" }
 
@@ -34,10 +24,10 @@ function rows(playlist, entries) {
 	if (open.id !== playlist.id) {
 		const list = new VirtualList(scroller, { create, update, need() {}, rowHeight: () => 60, kind: "tracks" })
 		list.element.list = list
-		reorder(list, move)
+		reorder(list, edit)
 		open = { id: playlist.id, list }
 	}
-	Object.assign(open, { playlist, entries }).list.count = entries.length
+	Object.assign(open, { playlist, entries }).list.refresh(entries.length)
 	return open.list.element
 }
 
@@ -49,19 +39,22 @@ function create() {
 		if (!way) return
 		event.preventDefault()
 		const from = Number(row.dataset.index)
-		move(from, from + way)
-		open.list.items.get(from + way)?.handle.focus()
+		const to = from + way
+		if (open.entries[to]) edit(from, to)
+		open.list.items.get(to)?.handle.focus()
 	})
 	return row
 }
 
 function update(row, index) {
-	const { playlist, entries } = open
+	const { entries } = open
 	const entry = row.entry = entries[index]
+	// Nothing is at the place of an entry that was loaded again since.
+	const put = (to) => edit(open.entries.indexOf(entry), to)
 	const lines = [
-		null, index > 0 && ["undo", "Move to the top", () => move(index, 0)],
-		index < entries.length - 1 && ["down", "Move to the end", () => move(index, entries.length - 1)],
-		["trash", "Remove from this playlist", () => edit(playlist, "DELETE", entry), "danger"],
+		null, index > 0 && ["undo", "Move to the top", () => put(0)],
+		index < entries.length - 1 && ["down", "Move to the end", () => put(entries.length - 1)],
+		["trash", "Remove from this playlist", () => put(), "danger"],
 	]
 	label(row.handle, `Move ${entry.title}, place ${index + 1} of ${entries.length}`)
 	while (row.firstChild !== row.handle) row.firstChild.remove()
@@ -70,15 +63,27 @@ function update(row, index) {
 	row.handle.before(main, more)
 }
 
-async function move(from, to) {
+/** Moves an entry, or removes it without `to`. Edits are sent one by one: each changes the revision, and the ids of entries. */
+let last = Promise.resolve()
+const edit = (from, to, own = open) => (last = last.then(async () => {
+	// Another playlist is open, or an edit before this one was refused.
+	if (own !== open) return
 	const { playlist, entries, list } = open
-	const entry = entries[from]
-	if (!entries[to] || from === to) return
-	entries.splice(to, 0, ...entries.splice(from, 1))
-	list.refresh()
-	tell(`${entry.title}, now place ${to + 1} of ${entries.length}`)
-	await edit(playlist, "PATCH", entry, { before: entries[to + 1]?.id ?? null })
-}
+	const isMove = to >= 0
+	try {
+		if (!entries[from]) throw { status: 412 }
+		const [entry] = entries.splice(from, 1)
+		if (isMove) entries.splice(to, 0, entry)
+		list.refresh(entries.length)
+		if (isMove) tell(`${entry.title}, now place ${to + 1} of ${entries.length}`)
+		await request(isMove ? "PATCH" : "DELETE", path(playlist) + url`/entries/${entry.id}`, isMove ? { before: entries[to + 1]?.id ?? null } : null,
+			{ headers: { "If-Match": `"${playlist.revision}"` } })
+	} catch (error) {
+		open = { ...open }
+		toast(error.status === 412 ? "Someone else changed this playlist just now. Here it is; try again." : error.message, { isError: true })
+	}
+	await load()
+}))
 
 export async function playlistPage(id, read) {
 	const { playlist, entries, missing } = await read(path({ id }))
