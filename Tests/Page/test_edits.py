@@ -4,6 +4,7 @@
     Tests/Page/test_edits.py [names of tests …]
 """
 
+import json
 import re
 import unittest
 
@@ -165,6 +166,52 @@ class Playlists(EditTest):
         expect(self.toast(page)).to_have_text(CHANGED)
         expect(page.locator("#library .tracks .entry-title").first).to_have_text(before[1])
         self.assertEqual((self.contents(page), len(held)), (before[1:], 1))
+
+
+class Once(EditTest):
+    def test_a_name_that_is_sent_twice_makes_one_playlist(self):
+        page = self.open("library/playlists", PHONE)
+        held, sent = self.hold(page, "**/library/playlists", "POST"), self.sent(page, "POST", "/library/playlists")
+        page.get_by_role("button", name="New playlist").click()
+        page.get_by_role("textbox", name="New playlist").fill("Sunday")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        self.twice(page.get_by_role("button", name="Save", exact=True))
+        self.release(page, held)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        self.assertEqual(len(sent), 1)
+
+    def test_a_name_can_be_sent_again_after_the_server_has_refused_it(self):
+        page = self.open("library/playlists", PHONE)
+        page.get_by_role("button", name="New playlist").click()
+        page.get_by_role("textbox", name="New playlist").fill("Sunday")
+        page.route("**/library/playlists", lambda route: route.fulfill(status=409, body=json.dumps({"detail": "The disk is full."})), times=1)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_have_text("The disk is full.")
+        page.keyboard.press("Enter")
+        expect(page.locator("#library .entry-title").filter(has_text="Sunday").last).to_be_visible()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+    def test_words_that_are_sent_twice_are_spoken_once(self):
+        page = self.open("rooms", PHONE)
+        held, sent = self.hold(page, "**/announce", "POST"), self.sent(page, "POST", "/announce")
+        page.get_by_role("button", name="Announce").click()
+        page.get_by_role("textbox").fill("Dinner is ready")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        self.twice(page.get_by_role("dialog").get_by_role("button", name="Announce"))
+        self.release(page, held)
+        expect(self.toast(page)).to_contain_text("announced Dinner is ready")
+        self.assertEqual(len(sent), 1)
+
+    def test_an_alarm_that_is_saved_twice_is_one_alarm(self):
+        page = self.open("alarms", PHONE)
+        held, sent = self.hold(page, "**/alarms", "POST"), self.sent(page, "POST", "/alarms")
+        page.get_by_role("button", name="New alarm").click()
+        self.twice(page.get_by_role("dialog").get_by_role("button", name="Save"))
+        self.release(page, held)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        self.assertEqual(len(sent), 1)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
 import {
-	act, attribute, byId, confirm, currentGroup, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, pick, select, setText, sheet, span,
+	act, attribute, byId, confirm, currentGroup, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, select, setText, sheet, span,
 	stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { stepper } from "./room.js"
@@ -188,15 +188,14 @@ function edit(alarm) {
 			setText(dayHint, daysText(days.filter((day) => ticked(dayBoxes).includes(day))))
 			save.disabled = !ticked(rooms).length
 		}
-		const onsubmit = async (event) => {
-			event.preventDefault()
+		const onsubmit = once(save, async () => {
 			const order = { time: time.value, name: name.value.trim() || null, days: ticked(dayBoxes), roomIds: ticked(rooms), volume: Math.round(set.volume),
 				riseS: Number(rise.box.value), lengthS: Number(length.box.value), snoozeS: Number(pause.box.value), isOn: true, ...wanted(music.box.value) }
 			const done = await act(alarm ? "PATCH" : "POST", alarm ? `/alarms/${alarm.id}` : "/alarms", order)
 			if (!done) return
 			close()
 			toast(done.nextAtS ? `Rings ${dayText(done)} at ${clockOf(done)}, ${until(done)}` : "Saved")
-		}
+		})
 		volume.draw(set.volume)
 		look()
 		body.append(h("form.ask.set-alarm", { onsubmit }, zone.textContent && h("p.dim", zone.textContent), time, field("Days", dayHint, dayBoxes), field("Rooms", null, rooms), music.row, volume.element,

@@ -101,14 +101,24 @@ export const confirm = (title, text, button, act) => sheet(title, (body, close) 
 /** Announces a text to screen readers only. */
 export const tell = (text) => (byId("told").textContent = text)
 
+/** Calls `act` when a form is sent, but not while it runs: without its button, the Enter key does not send it either. */
+export const once = (submit, act) => async (event) => {
+	event.preventDefault()
+	submit.disabled = true
+	try {
+		await act()
+	} finally {
+		submit.disabled = false
+	}
+}
+
 /** Asks for one line of text. If `act` throws, shows the error and asks again. `more` is below. */
 export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail, more, isEmptyFine }, act) {
 	sheet(title, (body, close) => {
 		const input = h("input", { type: "text", value, placeholder: hint, inputmode, called: title, autofocus: true, autocomplete: "off" })
 		const problem = h("p.problem", { role: "alert" })
 		const submit = h("button.primary", { type: "submit" }, button)
-		const onsubmit = async (event) => {
-			event.preventDefault()
+		const onsubmit = once(submit, async () => {
 			problem.textContent = ""
 			try {
 				if (!input.value.trim() && !isEmptyFine) return
@@ -119,7 +129,7 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 				if (error.retryAfterS) await countDown(submit, error.retryAfterS)
 				input.select()
 			}
-		}
+		})
 		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit), more ?? "")
 	})
 }
@@ -132,10 +142,10 @@ export function select(title, options, value) {
 }
 
 /** A form with a button at its end. */
-export const form = (button, onsubmit, ...parts) => h("form.ask", { onsubmit: (event) => {
-	event.preventDefault()
-	onsubmit()
-} }, parts, h("div.foot", h("button.primary", { type: "submit" }, button)))
+export function form(button, act, ...parts) {
+	const submit = h("button.primary", { type: "submit" }, button)
+	return h("form.ask", { onsubmit: once(submit, act) }, parts, h("div.foot", submit))
+}
 
 /** Disables a button for some seconds, and shows how many are left. */
 export async function countDown(button, seconds) {
