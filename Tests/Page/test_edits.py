@@ -214,5 +214,67 @@ class Once(EditTest):
         self.assertEqual(len(sent), 1)
 
 
+class Slow(EditTest):
+    """The server answers after a time that `passTime` lets the page believe."""
+
+    def open(self, *arguments, **more):
+        page = super().open(*arguments, **more)
+        page.add_init_script("""{
+            const waits = [];
+            AbortSignal.timeout = (ms) => {
+                const control = new AbortController();
+                waits.push({ ms, control });
+                return control.signal;
+            };
+            window.passTime = (ms) => waits.forEach((wait) => wait.ms <= ms && wait.control.abort());
+        }""")
+        page.reload()
+        return page
+
+    def answered(self, page, pattern, method, seconds):
+        """Returns a function that answers after this time."""
+        held = self.hold(page, pattern, method)
+
+        def answer():
+            self.until(page, lambda: held, "asked")
+            page.evaluate("ms => passTime(ms)", seconds * 1000)
+            self.release(page, held)
+        return answer
+
+    def test_the_page_waits_as_long_as_words_take_to_be_made(self):
+        page = self.open("rooms", PHONE)
+        answer = self.answered(page, "**/announce", "POST", 13)
+        page.get_by_role("button", name="Announce").click()
+        page.get_by_role("textbox").fill("Dinner is ready")
+        page.keyboard.press("Enter")
+        answer()
+        expect(self.toast(page)).to_contain_text("announced Dinner is ready")
+
+    def test_the_page_waits_as_long_as_pairing_takes(self):
+        page = self.open("rooms", PHONE)
+        answer = self.answered(page, "**/say-pin", "POST", 15)
+        page.get_by_role("button", name="Pair: Office").click()
+        page.get_by_role("button", name="Say the PIN in this room").click()
+        answer()
+        expect(self.toast(page)).to_have_text("Office says its PIN now")
+        answer = self.answered(page, "**/pair", "POST", 15)
+        page.get_by_role("textbox").fill("1234 5678")
+        page.get_by_role("button", name="Pair", exact=True).click()
+        answer()
+        expect(self.toast(page)).to_have_text("Office is paired")
+
+    def test_the_page_waits_as_long_as_a_room_takes_to_forget(self):
+        page = self.open("rooms", PHONE)
+        room = next(room for room in self.api(page, "GET", "/state")["rooms"] if room["name"] == "Terrace")
+        self.api(page, "POST", f"/mock/room/{room['id']}", {"canUnpair": True})
+        answer = self.answered(page, "**/pairing", "DELETE", 15)
+        page.get_by_role("button", name="More for Terrace", exact=True).click()
+        page.get_by_role("button", name="Forget the pairing").click()
+        page.get_by_role("button", name="Forget it").click()
+        answer()
+        expect(page.get_by_role("button", name="Pair: Terrace")).to_be_visible()
+        expect(self.toast(page)).to_have_count(0)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

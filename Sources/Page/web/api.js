@@ -2,15 +2,15 @@
 
 import { warn } from "./overlay.js"
 
-/** Sends a request. Returns the answer's body and the revision that contains the change, or throws a sentence for people. */
-export async function request(method, path, body, { headers, signal } = {}) {
+/** Sends a request, and waits `waitS` seconds for the answer. Returns the answer's body and the revision that contains the change, or throws a sentence for people. */
+export async function request(method, path, body, { headers, waitS = 10 } = {}) {
 	let response
 	try {
 		response = await fetch(`api/v1${path}`, {
 			method,
 			headers: { ...(body && { "Content-Type": "application/json" }), ...headers },
 			body: body && JSON.stringify(body),
-			signal: signal ?? AbortSignal.timeout(10000),
+			signal: AbortSignal.timeout(waitS * 1000),
 		})
 	} catch {
 		throw new Error("The server does not answer. Is its machine on, and in this network?")
@@ -112,12 +112,12 @@ export const store = {
 export const language = () => store.server.dates || []
 
 /** Sends a change. Guesses, [kind, id, patch], show at once, until events contain the answer's revision or the server refuses. */
-export async function act(method, path, body, guesses = []) {
+export async function act(method, path, body, guesses = [], more) {
 	const held = guesses.map(([kind, id, patch]) => ({ kind, id, patch }))
 	store.guesses.push(...held)
 	store.changed()
 	try {
-		const { data, revision } = await request(method, path, body)
+		const { data, revision } = await request(method, path, body, more)
 		for (const guess of held) {
 			guess.revision = revision || Infinity
 			if (revision && revision <= store.revision) store.forget(guess)

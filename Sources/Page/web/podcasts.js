@@ -8,7 +8,7 @@ const path = "/library/podcasts"
 
 const subscribe = () => ask("Address of the feed", { hint: "https://…", button: "Subscribe", inputmode: "url" }, async (uri) => {
 	// The server reads the feed first.
-	await request("POST", path, { uri }, { signal: AbortSignal.timeout(30000) })
+	await request("POST", path, { uri }, { waitS: 30 })
 	load()
 })
 

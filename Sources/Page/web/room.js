@@ -7,12 +7,15 @@ import {
 } from "./kit.js"
 import { choices, field } from "./sound.js"
 
+/** A room is given 15 seconds to answer the server. */
+const patient = { waitS: 20 }
+
 export function pair(room) {
 	ask(`Pair ${room.name}`, { hint: "1234 5678", button: "Pair", inputmode: "numeric",
 		detail: "Type the PIN of this room, eight digits. On its machine it is shown by: tutti-receiver pin",
 		more: textButton("speaker", "Say the PIN in this room", async () =>
-			await act("POST", `/rooms/${room.id}/say-pin`) && toast(`${room.name} says its PIN now`)) }, async (pin) => {
-		await request("POST", `/rooms/${room.id}/pair`, { pin })
+			await act("POST", `/rooms/${room.id}/say-pin`, null, [], patient) && toast(`${room.name} says its PIN now`)) }, async (pin) => {
+		await request("POST", `/rooms/${room.id}/pair`, { pin }, patient)
 		toast(`${room.name} is paired`)
 	})
 }
@@ -70,7 +73,7 @@ export function roomSheet(id) {
 			others.length > 0 && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
 			group && line("close", "Leave the group", () => leave(group, room()))),
 		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
-			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`)), ".danger")) || "")
+			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`, null, [], patient)), ".danger")) || "")
 		return () => {
 			const now = room()
 			if (!now) return close()

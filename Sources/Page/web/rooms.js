@@ -149,7 +149,7 @@ function announce() {
 		const isOn = (row) => row.querySelector("input").checked
 		const say = async () => {
 			const roomIds = rooms.filter(isOn).map((row) => row.querySelector("input").value)
-			const done = await act("POST", "/announce", { ...(text.value.trim() && { text: text.value }), roomIds, chime: isOn(chime) })
+			const done = await act("POST", "/announce", { ...(text.value.trim() && { text: text.value }), roomIds, chime: isOn(chime) }, [], { waitS: 20 })
 			if (!done) return
 			close()
 			toast(done.said)
