@@ -276,5 +276,19 @@ class Slow(EditTest):
         expect(self.toast(page)).to_have_count(0)
 
 
+class Refused(EditTest):
+    def test_what_was_played_is_not_forgotten_without_a_word(self):
+        page = self.open("library/history", PHONE)
+        page.route("**/library/history", lambda route: route.fulfill(status=503, body=json.dumps({"detail": "The disk is full."})))
+        page.get_by_role("button", name="Forget", exact=True).click()
+        page.get_by_role("button", name="Forget it").click()
+        expect(self.toast(page)).to_have_text("The disk is full.")
+        self.assertTrue(page.url.endswith("#/library/history"))
+        page.unroute("**/library/history")
+        page.get_by_role("button", name="Forget", exact=True).click()
+        page.get_by_role("button", name="Forget it").click()
+        page.wait_for_url("**/#/library")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -1,6 +1,6 @@
 // Ways into the library: its home, with favourites and what was played, and lists.
 
-import { clamp, confirm, count, dotted, empty, get, h, icon, isGuest, language, noLibrary, on, readFavourites, request, setText, textButton, url } from "./kit.js"
+import { act, clamp, confirm, count, dotted, empty, get, h, icon, isGuest, language, noLibrary, on, readFavourites, setText, textButton, url } from "./kit.js"
 import { albumCard, grid, pagedGrid, pageHead, row, tagCard, thingCard } from "./tiles.js"
 
 export const part = (title, href, text = "All") => h("div.part", h("h2", title), href && h("a.all", { href, called: `${text}: ${title}` }, text, icon("right")))
@@ -43,7 +43,7 @@ export async function history(_, read) {
 			: h("li.row", h("span.two", h("span.entry-title", play.title), h("span.dim", dotted(text, "gone"))))]
 	})
 	const forget = () => confirm("Forget what was played?", "The history is empty afterwards. Favourites and the queue stay.", "Forget it",
-		() => request("DELETE", "/library/history").then(() => location.assign("#/library")))
+		async () => await act("DELETE", "/library/history") && location.assign("#/library"))
 	return [h("div.part", h("h2", "History"), textButton("trash", "Forget", forget)), h("ol.tracks", rows.filter(Boolean))]
 }
 
