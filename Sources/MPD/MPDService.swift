@@ -94,7 +94,7 @@ struct Conversation: Sendable {
       case .line(let line):
         client.checkAccess()
         let action = session.receive(line, isStranger: !client.asker.may(.guest))
-        // What a list holds is counted until it is done.
+        // A list counts until it is done.
         let grown = max(0, session.heldBytes - held)
         guard household.lists.change(by: grown) else { return }
         held += grown

@@ -129,6 +129,14 @@ struct LiveSenderTests {
       handle(.received(LiveSenderTests.control, ControlMessage.liveReport(report).encoded()))
     }
 
+    /// Lets seconds pass in which nobody takes what the source gives; the room is there.
+    mutating func wait(seconds: Int) {
+      for _ in 0..<seconds {
+        now = now + .seconds(1)
+        handle(.received(LiveSenderTests.control, ControlMessage.keepAlive.encoded()))
+      }
+    }
+
     /// Plays this many packets of 5 ms.
     mutating func play(_ count: Int) {
       for _ in 0..<2 * count {
@@ -321,8 +329,7 @@ struct LiveSenderTests {
     #expect(try Self.margin(bed) > .zero)
     bed.handle(.command(CommandID(1), .pause))
     bed.play(40)
-    // Nobody takes what it gives meanwhile.
-    bed.now = bed.now + .seconds(100)
+    bed.wait(seconds: 100)
     bed.handle(.command(CommandID(2), .resume))
     bed.play(100)
     bed.ask(sequence: 2)
@@ -353,7 +360,9 @@ struct LiveSenderTests {
     bed.join()
     bed.ask(sequence: 1)
     bed.play(40)
-    bed.now = bed.now + .seconds(20)
+    // What the room has said meanwhile comes first.
+    bed.now = bed.now + .seconds(19)
+    bed.wait(seconds: 1)
     bed.play(100)
     bed.ask(sequence: 2)
     bed.sent = []
