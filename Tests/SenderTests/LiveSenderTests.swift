@@ -133,7 +133,9 @@ struct LiveSenderTests {
     mutating func wait(seconds: Int) {
       for _ in 0..<seconds {
         now = now + .seconds(1)
-        handle(.received(LiveSenderTests.control, ControlMessage.keepAlive.encoded()))
+        handle(
+          .received(
+            LiveSenderTests.control, ControlMessage.credit(.test(limit: 1 << 20)).encoded()))
       }
     }
 
