@@ -18,7 +18,7 @@ struct LiveSenderTests {
     let isLossless = true
     let frameCount: Int64? = nil
     let isSeekable = false
-    let supply = Supply.live
+    let supply = Supply.input
     let metadata = ItemMetadata()
     private(set) var live: LiveTiming?
     var isOver = false
@@ -362,7 +362,7 @@ struct LiveSenderTests {
     bed.join()
     bed.ask(sequence: 1)
     bed.play(40)
-    // What the room has said meanwhile comes first.
+    // The room's messages of that time come first.
     bed.now = bed.now + .seconds(19)
     bed.wait(seconds: 1)
     bed.play(100)

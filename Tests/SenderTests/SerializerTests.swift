@@ -99,6 +99,46 @@ import WireProtocol
     #expect(sources.count == 6)
   }
 
+  /// An input, or a file, that says when it is closed.
+  private final class Listening: MediaSource {
+    let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
+    let sampleType = SampleType.float32
+    let isLossless = true
+    let frameCount: Int64? = nil
+    let isSeekable = false
+    let metadata = ItemMetadata()
+    let supply: Supply
+    private let onEnd: () -> Void
+
+    init(_ supply: Supply, onEnd: @escaping () -> Void) {
+      (self.supply, self.onEnd) = (supply, onEnd)
+    }
+
+    deinit { onEnd() }
+    func read(_ count: Int, appendingTo frames: inout [Float]) {
+      frames += [Float](repeating: 0.5, count: count)
+    }
+    func seek(toFrame frame: Int64) {}
+  }
+
+  @Test(arguments: [Supply.input, .piped])
+  func `an input that begins anew is not closed meanwhile`(supply: Supply) {
+    var log: [String] = []
+    let serializer = Serializer(
+      openSource: { item throws(MediaError) in
+        log.append("opens \(item.location)")
+        return Listening(supply) { log.append("closes") }
+      }, makeEncoder: makePCMEncoder)
+    for (generation, location) in ["a", "a", "b"].enumerated() {
+      _ = serializer.produce(Self.begin(location, generation: UInt32(generation)))
+    }
+    #expect(
+      log.dropLast()
+        == (supply == .input
+          ? ["opens a", "opens a", "closes", "closes"]
+          : ["opens a", "closes", "opens a", "closes"]))
+  }
+
   @Test(arguments: [nil, "", "Own"] as [String?])
   func `an item without a title has that of its list`(own: String?) {
     let source = TestSource(length: 48_000)

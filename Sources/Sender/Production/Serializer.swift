@@ -100,6 +100,8 @@ package final class Serializer {
   private func begin(_ beginning: ProductionOrder.Beginning) {
     let continues = beginning.continues && beginning.generation == generation
     let end = continues ? takeEnd() : nil
+    let before = listened(by: beginning.item)
+    defer { withExtendedLifetime(before) {} }
     forgetSource()
     if !continues {
       forgetEnd()
@@ -238,6 +240,12 @@ package final class Serializer {
 
   /// True if all rooms decode the codec.
   func isDecodable(_ codec: Codec) -> Bool { codecs.contains(codec) }
+
+  /// Returns the source under way if it listens to an input that this item listens to as well. It is kept until the item
+  /// does: else the input would be closed and opened again, and a card that is still being closed is busy.
+  private func listened(by next: PlayItem) -> (any MediaSource)? {
+    source?.supply == .input && item?.location == next.location ? source : nil
+  }
 
   private func forgetSource() {
     source = nil
