@@ -173,10 +173,8 @@ say "upgraded while it played: the queue, the pairing and the PIN are kept, and 
 
 # The kernel tells one start of a machine from the next, in a file of /proc. For a container systemd-nspawn does, by a mount that a
 # service with a /proc of its own does not see: the daemon would take two power cuts in a row for two crashes of its own.
-echo 'C /run/boot-id 0444 - - - /proc/sys/kernel/random/boot_id' >"$root/etc/tmpfiles.d/boot-id.conf"
 mkdir -p "$root/etc/systemd/system/tutti.service.d"
-printf '[Service]\nBindReadOnlyPaths=-/run/boot-id:/proc/sys/kernel/random/boot_id\n' \
-	>"$root/etc/systemd/system/tutti.service.d/container.conf"
+printf '[Service]\nProtectProc=default\n' >"$root/etc/systemd/system/tutti.service.d/container.conf"
 for cut in $(seq "${CUTS:-1}"); do
 	sleep "$((RANDOM % 4)).$((RANDOM % 100))"
 	[ $((cut % 2)) = 0 ] || inside sh -c 'dpkg -i /upgrade/*.deb' >/dev/null 2>&1 &
