@@ -89,39 +89,36 @@ async def test_a_free_room_outlives_a_kill_of_the_daemon(hass, entry, house):
     assert registry.async_get(study.id).name_by_user == "My study"
 
 
+async def told(hass, entry, change):
+    """Let the household tell a change."""
+    await entry.runtime_data._take("change", None, change)
+    await hass.async_block_till_done()
+
+
 async def test_rooms_come_and_are_forgotten(hass, entry):
-    coordinator = entry.runtime_data
-    await coordinator._take("change", None, {"rooms": [ROOM]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [ROOM]})
     assert state(hass, "media_player.bath").state == "idle"
-    await coordinator._take("change", None, {"removedRooms": [ROOM["id"]]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"removedRooms": [ROOM["id"]]})
     assert state(hass, "media_player.bath") is None
     assert devices(hass, entry) == ["Home", "Kitchen", "Study"]
 
 
 async def test_a_neighbours_room_is_shown_once_it_is_paired(hass, entry):
-    coordinator = entry.runtime_data
     theirs = {**ROOM, "isPaired": False, "state": "notPaired", "reason": {"code": "notPaired"}}
-    await coordinator._take("change", None, {"rooms": [theirs]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [theirs]})
     assert state(hass, "media_player.bath") is None
-    await coordinator._take("change", None, {"rooms": [ROOM]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [ROOM]})
     assert state(hass, "media_player.bath").state == "idle"
     # It stays when it is unpaired, until its device is removed; and may come again.
-    await coordinator._take("change", None, {"rooms": [theirs]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [theirs]})
     bath = device(hass, entry, "Bath")
     assert shows(hass, "media_player.bath", trouble="notPaired")
     assert await async_remove_config_entry_device(hass, entry, bath)
     dr.async_get(hass).async_update_device(bath.id, remove_config_entry_id=entry.entry_id)
     await hass.async_block_till_done()
-    await coordinator._take("change", None, {"rooms": [theirs]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [theirs]})
     assert state(hass, "media_player.bath") is None
-    await coordinator._take("change", None, {"rooms": [ROOM]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [ROOM]})
     assert state(hass, "media_player.bath").state == "idle"
 
 

@@ -29,7 +29,7 @@ struct ProgramTrial {
   }
 
   static let sampleRate = 2_000
-  /// What the pipe of an input holds.
+  /// Seconds of sound that wait in the pipe of an input.
   private static let pipe = 0.34
   /// Rooms buffer the input as music.
   private static let allowance = Nanoseconds.milliseconds(250)
