@@ -387,6 +387,19 @@ let package = Package(
   ]
 )
 
+// The core with its tests alone, which builds in minutes and runs wherever Swift does: TUTTI_CORE=1.
+if Context.environment["TUTTI_CORE"] != nil {
+  let core: Set = [
+    "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver", "Simulation", "TestSupport",
+  ]
+  package.targets.removeAll {
+    $0.type == .test
+      ? !core.contains(String($0.name.dropLast("Tests".count)))
+      : !core.contains($0.name) && $0.name != "tutti-simulate"
+  }
+  package.products.removeAll { $0.name != "tutti-simulate" }
+}
+
 // Benchmarks, which nobody needs who only builds: TUTTI_BENCHMARKS=1.
 if Context.environment["TUTTI_BENCHMARKS"] != nil {
   package.targets += [
