@@ -28,7 +28,8 @@ import Testing
     #expect(decode([0x00, 0x00, 0x80, 0x55], .int24in32) == [-1])
     #expect(decode([0x00, 0x00, 0x00, 0xC0], .int32) == [-0.5])
     #expect(decode([0x00, 0x00, 0x00, 0x3F], .float32) == [0.5])
-    #expect(encode([-1 / 8_388_608], .int24in32) == [0xFF, 0xFF, 0xFF, 0xFF])
+    let step: Float = -1 / 8_388_608
+    #expect(encode([step], .int24in32) == [0xFF, 0xFF, 0xFF, 0xFF])
   }
 
   @Test func `floats keep their bits, beyond full scale too`() {

@@ -12,11 +12,11 @@ struct CardTraitsTests {
   }
 
   @Test func `a card that takes frames back acts within a period, a margin and the fade`() {
-    #expect(Self.card().commitHorizon == .milliseconds(20 + 10 + 15))
+    #expect(Self.card().commitHorizon == Nanoseconds.milliseconds(20 + 10 + 15))
   }
 
   @Test func `a card that takes nothing back acts behind all that is written`() {
-    #expect(Self.card(canRewind: false).commitHorizon == .milliseconds(500 + 10 + 15))
+    #expect(Self.card(canRewind: false).commitHorizon == Nanoseconds.milliseconds(500 + 10 + 15))
   }
 
   @Test func `a clock is read by its card's stamps and steps`() {

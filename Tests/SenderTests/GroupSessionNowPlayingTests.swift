@@ -87,7 +87,7 @@ import WireProtocol
     group.advance(by: .milliseconds(3500))
     #expect(
       group.announcements().map(\.from) == [
-        Self.seconds(16), .zero + .seconds(17), Self.seconds(18),
+        Self.seconds(16), Self.seconds(17), Self.seconds(18),
       ])
   }
 

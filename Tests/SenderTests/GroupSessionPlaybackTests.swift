@@ -54,7 +54,7 @@ import WireProtocol
       in: TestGroup.other)
     group.joinReady(TestGroup.room)
     let ahead = try #require(group.anchors.first).groupTime - GroupTime(ofSender: group.now)
-    #expect(ahead == .milliseconds(200 + 5 + 80))
+    #expect(ahead == Nanoseconds.milliseconds(200 + 5 + 80))
   }
 
   @Test func `a room that sounds before the group is told as much earlier`() throws {
@@ -63,7 +63,7 @@ import WireProtocol
     welcome.settings.delay = .milliseconds(-1500)
     group.joinReady(with: welcome)
     let ahead = try #require(group.anchors.first).groupTime - GroupTime(ofSender: group.now)
-    #expect(ahead == .milliseconds(40 + 5 + 1500))
+    #expect(ahead == Nanoseconds.milliseconds(40 + 5 + 1500))
     group.advance(by: .seconds(3))
     group.take()
     group.command(.delay(.all, .milliseconds(700)))

@@ -198,7 +198,7 @@ import WireProtocol
     group.advance(by: .milliseconds(500))
     group.take()
     #expect(group.command(.renew(from: .seconds(7))) == .success(.renewed(from: .seconds(7))))
-    #expect(group.flushes.map(\.from) == [.zero + .seconds(7)])
+    #expect(group.flushes.map(\.from) == [MediaTime.zero + .seconds(7)])
     #expect(group.flushes.map(\.isRamped) == [false])
     #expect(group.packets().first?.mediaTime == .zero + .seconds(7))
     #expect(group.anchors.isEmpty)
@@ -238,7 +238,7 @@ import WireProtocol
     #expect(
       group.command(.effectsAt(fast, from: .seconds(2), at: time))
         == .success(.renewed(from: .seconds(2))))
-    #expect(group.flushes.map(\.from) == [.zero + .seconds(2)])
+    #expect(group.flushes.map(\.from) == [MediaTime.zero + .seconds(2)])
     #expect(group.session.effects == fast)
     let beginning = try #require(
       group.outputs.compactMap {

@@ -247,7 +247,7 @@ import WireProtocol
       missing
         == [
           .failed(
-            PlayItem(id: 0, location: "x"), .notFound(path: "x"), at: .zero + .seconds(3))
+            PlayItem(id: 0, location: "x"), .notFound(path: "x"), at: MediaTime.zero + .seconds(3))
         ])
     _ = serializer.produce(Self.begin("torn"))
     let torn = serializer.produce(.more(.seconds(9), generation: 0)).steps

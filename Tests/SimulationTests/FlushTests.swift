@@ -70,7 +70,7 @@ import Testing
   func `a listener who drags a slider hears the place where it is let go`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed, part: 53)
     var house = SimulatedGroup.Configuration.house([.wired, .wired, .wifi], seed: seed)
-    house.items = [8_000 * 600]
+    house.items = [Int64(8_000 * 600)]
     let group = SimulatedGroup(house)
     for index in 0..<110 {
       let place = MediaDuration.milliseconds(Int64(random.uniform(0...500_000)))

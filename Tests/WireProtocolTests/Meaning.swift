@@ -68,7 +68,7 @@ enum Meaning: Hashable {
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
   static let all: [(name: String, value: Meaning)] =
-    session + playing + media + pairing + time + live + clips + journal
+    [session, playing, media, pairing, time, live, clips, journal].flatMap { $0 }
 
   private static let session: [(name: String, value: Meaning)] = [
     (
