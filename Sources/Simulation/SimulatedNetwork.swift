@@ -113,7 +113,8 @@ extension SimulatedGroup {
     }
   }
 
-  /// Releases held payloads after a repair: retransmissions bring them as soon as the next one is due.
+  /// Releases held payloads after a repair: retransmissions bring them as soon as the next one is due. What a slow link
+  /// brings before that waits behind them.
   func release(_ room: Int) {
     guard !rooms[room].isCutOff else { return }
     let holding = rooms[room].holding
@@ -121,14 +122,25 @@ extension SimulatedGroup {
     for connection in holding {
       let wait = rooms[room].down.value.random(in: 0.05...0.8)
       let time = now + Nanoseconds(seconds: wait)
-      let (down, up) = (connection.down.held, connection.up.held)
-      connection.down.held = []
-      connection.up.held = []
       connection.down.lastArrival = max(connection.down.lastArrival, time)
       connection.up.lastArrival = max(connection.up.lastArrival, time)
-      for payload in down { queue.insert(.arrived(connection, toRoom: true, payload), at: time) }
-      for payload in up { queue.insert(.arrived(connection, toRoom: false, payload), at: time) }
+      for toRoom in [true, false] {
+        queue.insert(.action { $0.retransmitted(connection, toRoom: toRoom) }, at: time)
+      }
     }
+  }
+
+  /// Delivers what one direction of a connection holds, once the machine at its end does not stand still.
+  private func retransmitted(_ connection: SimulatedConnection, toRoom: Bool) {
+    let room = rooms[connection.room]
+    let until = toRoom ? room.host.frozenUntil : senderHost.value.frozenUntil
+    guard until <= now else {
+      return queue.insert(.action { $0.retransmitted(connection, toRoom: toRoom) }, at: until)
+    }
+    let held = toRoom ? connection.down.held : connection.up.held
+    if toRoom { connection.down.held = [] } else { connection.up.held = [] }
+    // If the network is down again, they are held again.
+    for payload in held { arrived(payload, on: connection, toRoom: toRoom) }
   }
 
   private func deliverToRoom(

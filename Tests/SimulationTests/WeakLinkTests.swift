@@ -87,6 +87,22 @@ import WireProtocol
     for time in times { group.expectSounding([0], from: time + 0.2, to: time + 5.9) }
   }
 
+  /// What waits in a slow link for longer than the outage arrives behind what was lost in it.
+  @Test(arguments: seeds(3, of: 6))
+  func `outages leave the bytes of a slow link in order`(seed: UInt64) {
+    let group = SimulatedGroup(Self.house(part: 0.7, seed: seed))
+    for time in [12.0, 16, 20, 24] {
+      group.at(time) { $0.partition(1) }
+      group.at(time + 0.2) { $0.repair(1) }
+    }
+    group.run(until: 28)
+    let gone = group.senderEvents.filter {
+      if case .room(_, .gone) = $0.event { true } else { false }
+    }
+    #expect(gone.isEmpty)
+    #expect(group.status(of: 1)?.corruptPackets == 0)
+  }
+
   /// In this pause the room's buffer is full. It is longer than any side may be silent.
   @Test func `a long pause with a full buffer disconnects nobody`() {
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: 5)
