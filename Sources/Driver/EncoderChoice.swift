@@ -32,6 +32,7 @@ package struct EncoderChoice: Sendable {
   /// is far below the noise of any sound card, and PCM would take two to three times the bytes.
   package func makeEncoder(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
     if shape.isLive { return try live(shape) }
+    if shape.isSmall { return try small(shape) }
     return switch codec {
     case .pcm: PCMEncoder(audio: shape.format, sampleType: shape.sampleType)
     case .flac: try flac(shape)
@@ -51,6 +52,33 @@ package struct EncoderChoice: Sendable {
     if shape.sampleType != .int16 { shape.sampleType = .int24 }
     return PCMEncoder(
       audio: shape.format, sampleType: shape.sampleType, packetFrames: shape.livePacketFrames)
+  }
+
+  /// Bits per second of each channel of the small encoding: a seventh of what CDs take as FLAC.
+  private static let smallBitrate = 48_000
+
+  /// The small encoding for rooms with weak links; nil if the user has asked for a codec.
+  package var small: SmallChoice? {
+    guard codec == .auto else { return nil }
+    return SmallChoice(codec: .opus) {
+      SmallEncoder(
+        makeDecoder: { format throws(CodecError) in
+          switch format.codec {
+          case .pcm: try PCMDecoder(format: format)
+          case .flac: try AudioCodecs.makeDecoder(for: format)
+          // Small as they are, and decoded in no process that holds keys.
+          case .opus, .mp3, .aac, .alac, .vorbis, .ac3, .eac3:
+            throw .unsupported("\(format.codec) is not made smaller")
+          }
+        }, makeEncoder: makeEncoder)
+    }
+  }
+
+  /// Makes the encoder for rooms with weak links.
+  private func small(_ shape: SourceShape) throws(CodecError) -> any AudioEncoder {
+    let count = shape.format.channelCount
+    return try OpusEncoder(
+      channelCount: count, settings: OpusSettings(bitrate: Self.smallBitrate * count))
   }
 
   /// True if packets of items may be passed on unchanged.

@@ -36,12 +36,15 @@ package final class GroupDriver {
     package var isKept: Bool
     /// The stream of a process that has ended, which this one takes over.
     package var succession: StreamSuccession?
+    /// The small encoding for rooms with weak links; nil where all rooms get the same.
+    package var small: SmallChoice?
 
     package init(
       senderName: String, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
       holdsAtCuts: Bool = true, claim: Claim = Claim(), isKept: Bool = false,
-      succession: StreamSuccession? = nil
+      succession: StreamSuccession? = nil, small: SmallChoice? = nil
     ) {
+      self.small = small
       (self.isKept, self.succession) = (isKept, succession)
       self.claim = claim
       self.senderName = senderName
@@ -71,6 +74,8 @@ package final class GroupDriver {
   /// The host's for it.
   private var number = 0
   private let producer: ProducerThread
+  private let smallThread: SmallThread?
+  private let smallBatches: Inbox<SmallBatch>
   private let batches: Inbox<ProducedBatch>
   private let notices: Inbox<SourceNotice>
   private var roomIDs: [String: RoomID] = [:]
@@ -114,7 +119,7 @@ package final class GroupDriver {
         givesBack: settings.claim.givesBack, priority: settings.claim.priority,
         live: LiveSecret(
           cipher: DatagramSealing(), key: try SystemRandom.bytes(LiveStream.keyByteCount),
-          port: host.livePort), isKept: settings.isKept),
+          port: host.livePort), isKept: settings.isKept, smallCodec: settings.small?.codec),
       playing: playlist, succession: settings.succession)
     batches = Inbox(limit: ProducerThread.batchLimit, waker: host.reactor.waker)
     let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: host.reactor.waker)
@@ -122,6 +127,9 @@ package final class GroupDriver {
     producer = ProducerThread(batches: batches, reads: reads) {
       makeSerializer { notices.post($0) }
     }
+    let smallBatches = Inbox<SmallBatch>(limit: SmallThread.batchLimit, waker: host.reactor.waker)
+    self.smallBatches = smallBatches
+    smallThread = settings.small.map { SmallThread(batches: smallBatches, choice: $0) }
     try producer.start()
     number = host.join(self)
   }
@@ -131,6 +139,7 @@ package final class GroupDriver {
   /// Ends the producer's thread. Nothing can be played after it.
   package func end() throws(IOError) {
     producer.stop()
+    smallThread?.stop()
     try host.leave(number)
   }
 
@@ -171,6 +180,7 @@ package final class GroupDriver {
     let produced = batches.take()
     if !produced.isEmpty { producer.tookBatches() }
     for batch in produced { handle(.produced(batch)) }
+    for batch in smallBatches.take() { handle(.madeSmall(batch)) }
     for notice in notices.take() { tell(.source(notice)) }
     let isDue = turnDeadline.map { $0 <= HostClock.now } ?? false
     guard hasNews || isDue || storeLimit != session.storeLimit else { return }
@@ -233,6 +243,7 @@ package final class GroupDriver {
     case .pace(let id, let rate): peers.pace(line(id), bytesPerSecond: rate)
     case .setTurn(let id, let bytes): peers.setTurn(line(id), bytes: bytes)
     case .produce(let order): producer.produce(order, at: HostClock.now)
+    case .makeSmall(let order): smallThread?.make(order)
     case .hold(let latency): holds(latency)
     case .keep(let record): keeps(record)
     case .reply(let id, let reply): replies[id] = reply

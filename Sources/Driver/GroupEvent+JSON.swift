@@ -108,6 +108,10 @@ extension SenderEvent.RoomChange {
     case .recoded(let codec):
       try fields.name("recoded")
       try fields.encode(codec.name, forKey: .codec)
+    case .weak(let codec):
+      try fields.name("roomWeak")
+      try fields.encode(codec.name, forKey: .codec)
+    case .recovered: try fields.name("roomRecovered")
     case .choseLatency(let latency):
       try fields.name("latencyChosen")
       try fields.encode(latency.count / 1_000_000, forKey: .latencyMs)

@@ -7,6 +7,8 @@ package import Sender
 package struct PlaybackSources {
   package let reads: ReadControl
   package let makeSerializer: GroupDriver.MakeSerializer
+  /// The small encoding for rooms with weak links; nil if there is none.
+  package let small: SmallChoice?
   private let wish = LatencyWish()
 
   /// - Parameters:
@@ -23,6 +25,7 @@ package struct PlaybackSources {
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
     reads = ReadControl(interruption)
+    small = choice.small
     makeSerializer = { [wish] report in
       let opener = SourceOpener(
         raw: raw, latency: latency, wish: wish, inputs: inputs, chain: chain,

@@ -92,7 +92,7 @@ private final class Visit {
     case .refused(let reason): ending = .refused(reason)
     case .unreachable(let reason), .gone(let reason), .replaced(let reason):
       ending = .broken(reason)
-    case .namedTwice, .state, .flushed, .recoded, .choseLatency: break
+    case .namedTwice, .state, .flushed, .recoded, .weak, .recovered, .choseLatency: break
     }
   }
 

@@ -243,6 +243,8 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var isVolumeLimitFixed: Bool?
     /// The sound that it keeps; absent where its receiver keeps none.
     package var sound: SoundReport?
+    /// The codec of the small encoding that it gets, because its network carries less than the music takes.
+    package var smallEncoding: String?
     package var sync: RoomSync?
     /// The two rooms of a stereo pair; absent of a room by itself.
     package var stereo: Stereo?

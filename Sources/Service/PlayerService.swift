@@ -64,7 +64,7 @@ package final class PlayerService: LoopMember {
       host: host,
       settings: .init(
         senderName: settings.senderName, endsWithPlaylist: settings.endsWithPlaylist,
-        claim: settings.claim),
+        claim: settings.claim, small: sources.small),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     group = HouseGroup(playing: Player(driver, seed: try SystemRandom.number()))
     driver.hears = { [unowned group] in group.note($0) }

@@ -37,6 +37,10 @@ package final class SimulatedGroup {
     package var items: [Int64?] = [nil]
     /// True if items' packets are passed on to rooms that decode them. Only with exact samples.
     package var passesPackets = false
+    /// True if rooms with weak links get a small encoding. Only with exact samples that do not tell their item.
+    package var makesSmall = false
+    /// Seconds that the small encoding of a second of music takes.
+    package var smallTime = 0.02
     /// True if samples are made and checked one by one; otherwise only their positions are planned.
     package var isExact = true
     /// True if samples also tell their item: the microphone then keeps an `ItemTrace`. Only with exact samples.

@@ -88,9 +88,11 @@ extension SimulatedGroup {
     let missing = room.quality.missingDecoders
     let settings = ReceiverSession.Configuration(
       receiverID: .simulated(receiver: index), name: "room \(index)", model: "simulated",
-      capacity: room.quality.capacity, codecs: room.quality.codecs,
+      capacity: room.quality.capacity,
+      codecs: room.quality.codecs + (configuration.makesSmall ? [SmallSignal.codec] : []),
       makeDecoder: { format throws(CodecError) -> any AudioDecoder in
         guard !missing.contains(format.codec) else { throw .unsupported("it is missing") }
+        if format.codec == SmallSignal.codec { return SmallSignal.Decoder() }
         return isExact ? try SignalPackets.makeDecoder(format) : SilenceDecoder(format)
       },
       idleTime: .seconds(30), profile: configuration.profile, seed: random.next(),

@@ -20,6 +20,7 @@ final class SimulatedSender {
   /// The batch that the source has not delivered yet; nil if it owes none.
   var awaited: ProducedBatch?
   var deliveryCount = 0
+  let smallEncoder: SmallEncoder
 
   /// - Parameter legacy: the list of a process that was killed, and the stream that this one goes on with, if it can.
   init(
@@ -40,9 +41,12 @@ final class SimulatedSender {
         live: live.map { _ in
           LiveSecret(
             cipher: SimulatedCipher(), key: SimulatedLive.key, port: SimulatedLive.port)
-        }, isKept: true),
+        }, isKept: true, smallCodec: configuration.makesSmall ? SmallSignal.codec : nil),
       playing: legacy?.list ?? Playlist(entries), succession: legacy?.succession)
     self.process = process
+    smallEncoder = SmallEncoder(
+      makeDecoder: { format throws(CodecError) in try SignalPackets.makeDecoder(format) },
+      makeEncoder: { SmallSignal.Encoder($0) })
     let sources = Pointer<SignalSource?>(nil)
     self.sources = sources
     let isExact = configuration.isExact
@@ -203,6 +207,7 @@ extension SimulatedGroup {
       if let connection = sender[id] { released(connection) }
     case .lookUp(let room, _): serveSender([.lookedUp(room, [], failure: "there are no names")])
     case .produce(let order): produce(order, sender)
+    case .makeSmall(let order): makeSmall(order, sender)
     case .reply: break
     case .event(let event): senderEvents.append((now, event))
     }
@@ -224,6 +229,19 @@ extension SimulatedGroup {
       default: break
       }
     }
+  }
+
+  // MARK: - Small encoding
+
+  private func makeSmall(_ order: SmallOrder, _ sender: SimulatedSender) {
+    let process = sender.process
+    let music = order.pieces.last.map { $0.end - order.start } ?? .zero
+    let time = Nanoseconds(seconds: max(0, music.seconds) * configuration.smallTime)
+    schedule(
+      .action { group in
+        guard let sender = group.sender, sender.process == process else { return }
+        group.serveSender([.madeSmall(sender.smallEncoder.make(order))])
+      }, at: now + time)
   }
 
   // MARK: - Producer

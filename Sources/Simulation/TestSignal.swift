@@ -35,6 +35,13 @@ enum TestSignal {
     samples.append(Float(frame % 65_536) / itemFrameScale)
   }
 
+  /// Returns the stream frame and the generation modulo 64 that samples at full level tell.
+  static func place(_ samples: ArraySlice<Float>) -> (frame: Int64, generation: UInt32) {
+    let frame = (samples[samples.startIndex] * positionScale).rounded()
+    let generation = (samples[samples.startIndex + 3] * generationScale).rounded()
+    return (Int64(exactly: frame) ?? 0, UInt32(exactly: generation) ?? 0)
+  }
+
   struct Reading {
     var gain: Double
     /// In stream frames.

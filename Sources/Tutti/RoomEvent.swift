@@ -63,7 +63,7 @@ extension RoomEvent {
     case .flushed: self.change = .flushedAutomatically
     case .replaced(let reason): self.change = .replaced(reason: reason)
     case .namedTwice: self.change = .namedTwice
-    case .recoded, .choseLatency: return nil
+    case .recoded, .weak, .recovered, .choseLatency: return nil
     }
     (self.id, name) = (id(room.id), room.name)
   }

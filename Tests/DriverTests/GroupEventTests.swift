@@ -36,7 +36,8 @@ import WireProtocol
       .connected, .gone(reason: "timeout"), .unreachable(reason: "no route"),
       .refused(reason: "busy"), .replaced(reason: "study plays there"),
       .namedTwice(as: RoomID(3)), .state(.noDevice, detail: "unplugged"),
-      .state(.playing, detail: ""), .flushed, .recoded(from: .aac),
+      .state(.playing, detail: ""), .flushed, .recoded(from: .aac), .weak(getting: .opus),
+      .recovered,
       .choseLatency(.milliseconds(80)),
     ].map { .room(kitchen, $0) }
 

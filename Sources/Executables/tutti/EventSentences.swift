@@ -47,6 +47,9 @@ enum EventSentences {
     case .recoded(let codec):
       StyledText(
         "\(room) does not decode \(codec.title), so the audio is encoded again for all rooms")
+    case .weak(let codec):
+      warning("\(room): its network is too slow for the music, which it gets as \(codec.title)")
+    case .recovered: StyledText("\(room): gets what the other rooms get again")
     case .choseLatency(let latency):
       StyledText("the delay is now \(latency.count / 1_000_000) ms, which \(room) needs")
     }

@@ -154,6 +154,7 @@ extension HouseSession {
       room.detail = live.detail.isEmpty ? nil : live.detail
       room.reason = Self.reason(of: room.state, live)
       room.sync = RoomSync(live)
+      room.smallEncoding = link?.smallEncoding?.name
       noteHeld(id)
     }
     if groups.values.contains(where: { $0.isLeaving(id) }) { noteHeld(id) }

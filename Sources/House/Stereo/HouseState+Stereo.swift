@@ -48,6 +48,7 @@ extension HouseState.Room {
       left.isVolumeLimitFixed == true || right.isVolumeLimitFixed == true
     }
     sound = first.sound ?? other.sound
+    smallEncoding = left.smallEncoding ?? right.smallEncoding
     sync = RoomSync(left.sync, right.sync)
   }
 

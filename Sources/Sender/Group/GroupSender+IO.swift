@@ -26,6 +26,8 @@ extension GroupSender {
     case received(RoomConnectionID, [UInt8])
     case closed(RoomConnectionID, reason: String)
     case produced(ProducedBatch)
+    /// The answer to `makeSmall`.
+    case madeSmall(SmallBatch)
     /// The answer is `reply`, before anything else is taken.
     case command(CommandID, PlayerCommand)
     /// The machine slept for so long: its clock stood still, and the rooms played on.
@@ -56,6 +58,8 @@ extension GroupSender {
     case setTurn(RoomConnectionID, bytes: Int?)
     /// See `GroupSession.Output`.
     case produce(ProductionOrder)
+    /// See `GroupSession.Output`.
+    case makeSmall(SmallOrder)
     case reply(CommandID, CommandReply)
     /// For the display and the log.
     case event(SenderEvent)

@@ -66,6 +66,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       responder.resumedFromSuspend()
       session.handle(.resumedFromSuspend(after: span), at: now)
     case .produced(let batch): session.handle(.produced(batch), at: now)
+    case .madeSmall(let batch): session.handle(.madeSmall(batch), at: now)
     case .command(let id, let command): session.handle(.command(id, command), at: now)
     case .turn(let queues, let storeLimit):
       session.storeLimit = storeLimit
@@ -141,6 +142,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       if let asker = askers[room] { outputs.append(.sendDatagram(bytes, to: asker.address)) }
     case .close(let room, let channel): dialler.close(room, channel)
     case .produce(let order): outputs.append(.produce(order))
+    case .makeSmall(let order): outputs.append(.makeSmall(order))
     case .hold(let latency): outputs.append(.hold(latency))
     case .keep(let record): outputs.append(.keep(record))
     case .reply(let id, let reply): outputs.append(.reply(id, reply))

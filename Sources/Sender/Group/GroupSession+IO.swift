@@ -40,6 +40,8 @@ extension GroupSession {
     /// All that was sent on the media connection has left, so that more may be sent.
     case drained(RoomID)
     case produced(ProducedBatch)
+    /// The answer to `makeSmall`.
+    case madeSmall(SmallBatch)
     /// A datagram that the room has tagged; none that was sent before comes again.
     case asked(RoomID, LiveAsk)
     /// The answer is one `reply` with the same identifier, before anything else is taken.
@@ -60,6 +62,9 @@ extension GroupSession {
     /// Orders are carried out one after the other, but some make those that wait obsolete:
     /// `ProductionOrder.supersedesWaiting`.
     case produce(ProductionOrder)
+    /// Make small packets of those that are there, beside what is produced. The answer is `madeSmall`; none is needed for
+    /// an order that another one with a higher attempt follows. Only where the configuration has a `smallCodec`.
+    case makeSmall(SmallOrder)
     /// The live source is to come to this latency, as fast as nobody hears it.
     case hold(Nanoseconds)
     /// A process that takes over must know this; nil if nothing is left to take over. Only where the configuration says

@@ -115,7 +115,7 @@ extension GroupSession {
     }
     guard cut.from < place(after: .milliseconds(200)),
       let entry = store.entry(from: store.sequence(at: place(after: .milliseconds(400)))),
-      let next = store.entry(from: entry.sequence + 1)
+      let next = store.usual(after: entry)
     else { return nil }
     return (next.sequence, next.mediaTime)
   }

@@ -28,14 +28,17 @@ package struct GroupSession {
     package var live: LiveSecret?
     /// True if the session tells what a successor must know (`.keep`).
     package var isKept: Bool
+    /// The codec of a small encoding for rooms with weak links; nil where all rooms get the same.
+    package var smallCodec: Codec?
 
     package init(
       senderID: Identifier, senderName: String, clockID: UInt64, clockPort: UInt16,
       firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
       holdsAtCuts: Bool = true, profile: LatencyProfile = .deep, givesBack: Bool = false,
-      priority: UInt8 = Hello.usualPriority, live: LiveSecret? = nil, isKept: Bool = false
+      priority: UInt8 = Hello.usualPriority, live: LiveSecret? = nil, isKept: Bool = false,
+      smallCodec: Codec? = nil
     ) {
-      self.isKept = isKept
+      (self.isKept, self.smallCodec) = (isKept, smallCodec)
       self.live = live
       self.givesBack = givesBack
       self.priority = priority
@@ -62,6 +65,7 @@ package struct GroupSession {
   var timeline = PlaybackTimeline()
   var production = Production()
   var store = PacketStore()
+  var small = SmallEncoding()
   var announcer = Announcer()
   /// Effects for items that are opened from now on.
   package internal(set) var effects = Effects()
@@ -98,6 +102,7 @@ package struct GroupSession {
     start = configuration.startsHeld ? .held(isPause: false) : .open()
     live = LiveOutput(configuration)
     if let succession { takeOver(succession) }
+    store.leavesSpace = configuration.smallCodec != nil
   }
 
   /// Takes one input into account. `now` never decreases.
@@ -124,6 +129,7 @@ package struct GroupSession {
     case .closed(let id, _, let reason): rooms.closed(id, reason, at: now)
     case .drained(let id): rooms.with(id) { $0.connected?.media?.drained() }
     case .produced(let batch): produced(batch, at: now)
+    case .madeSmall(let batch): small.take(batch, into: &store)
     case .asked(let id, let ask): asked(id, ask, at: now)
     case .command(let id, let command): perform(id, command, at: now)
     case .timeout: break
@@ -201,7 +207,7 @@ package struct GroupSession {
         if sendsDatagrams { rooms.with(id) { $0.connected?.livePath.told(at: now) } }
       case .flushed(let id, let time):
         let sequence = store.sequence(at: time)
-        rooms.with(id) { $0.connected?.media?.goBack(to: sequence) }
+        rooms.with(id) { $0.connected?.media?.goBack(to: sequence, from: time) }
         rooms.tellOf(id, .flushed)
       case .reported(let id, let report): reported(report, by: id, at: now)
       }
@@ -262,6 +268,7 @@ package struct GroupSession {
     restartIfDue(at: now)
     reconcile(at: now)
     recodeForNewcomer(at: now)
+    serveWeakLinks(at: now)
     // Only now is it certain what is wanted next.
     produceMore(at: now)
     production.noteWaiting(since: now)
@@ -271,7 +278,8 @@ package struct GroupSession {
     rooms.tellOfStarvation(isSupplied: isSupplied(at: now), at: now)
     // Announcements go ahead of the packets that they are about.
     rooms.announce(announcer.announcements(of: timeline), at: now)
-    rooms.send(from: store, by: timeline, with: announcer, at: now)
+    rooms.send(
+      from: store, small: small.unsettled, by: timeline, with: announcer, at: now)
     if let finishTime, finishTime <= now { finish() }
   }
 

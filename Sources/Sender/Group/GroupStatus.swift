@@ -1,3 +1,4 @@
+package import Audio
 package import Clock
 package import WireProtocol
 
@@ -29,6 +30,9 @@ package struct GroupStatus: Hashable, Sendable {
     package var trouble: RoomTrouble?
     /// The settings last set from here or reported by the room; nil before it was connected.
     package var settings: RoomSettings?
+    /// The codec of the small encoding that it gets, because its link carries less than the music takes; nil if it gets what
+    /// the others get.
+    package var smallEncoding: Codec?
   }
 
   package var state: State
@@ -110,7 +114,8 @@ extension GroupSession {
         ? local : nil,
       rate: item?.rate ?? effects.rate, outputLatency: commitHorizon,
       liveLatency: live.item?.latency, latencyDecider: live.item?.decider,
-      produced: max(.zero, (store.end ?? playhead) - playhead), rooms: rooms.links.map(\.displayed),
+      produced: max(.zero, (store.end ?? playhead) - playhead),
+      rooms: rooms.links.map { $0.displayed(configuration.smallCodec) },
       resumes: aim(at: now)?.resumes ?? false)
   }
 
@@ -204,7 +209,7 @@ extension GroupSession {
 }
 
 extension RoomLink {
-  fileprivate var displayed: GroupStatus.Room {
+  fileprivate func displayed(_ small: Codec?) -> GroupStatus.Room {
     let connection: GroupStatus.Room.Connection =
       if let status = connected?.status { .connected(status) } else if obstacle.isEmpty {
         .connecting
@@ -212,6 +217,7 @@ extension RoomLink {
         .away(reason: obstacle)
       }
     return .init(
-      id: id, name: name, connection: connection, trouble: trouble, settings: connected?.settings)
+      id: id, name: name, connection: connection, trouble: trouble, settings: connected?.settings,
+      smallEncoding: connected?.media?.form == .small ? small : nil)
   }
 }

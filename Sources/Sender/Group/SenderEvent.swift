@@ -53,6 +53,10 @@ package enum SenderEvent: Hashable, Sendable {
     case flushed
     /// The room does not decode this codec of the enqueued audio, which is encoded anew for all rooms.
     case recoded(from: Codec)
+    /// The link to the room carries less than the music takes, so it gets a small encoding in this codec.
+    case weak(getting: Codec)
+    /// The room gets what the others get again.
+    case recovered
     /// The live source has this latency from now on, in all rooms, because of this one.
     case choseLatency(Nanoseconds)
   }

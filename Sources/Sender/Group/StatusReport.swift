@@ -27,6 +27,8 @@ package struct StatusReport: Codable, Hashable, Sendable {
     package var isVolumeLimitFixed: Bool?
     /// Nil where its receiver keeps none.
     package var sound: SoundReport?
+    /// The codec of the small encoding that it gets, such as `opus`, because its network carries less than the music takes.
+    package var smallEncoding: String?
     /// Present while the room is connected.
     package var sync: RoomSync?
   }
@@ -221,6 +223,7 @@ extension StatusReport.Room {
       detail = status.detail.isEmpty ? nil : status.detail
       sync = RoomSync(status)
     }
+    smallEncoding = room.smallEncoding?.name
     guard let settings = room.settings else { return }
     volume = Double(settings.volume) / 10
     muted = settings.isMuted

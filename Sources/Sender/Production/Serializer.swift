@@ -370,6 +370,8 @@ package struct SourceShape: Hashable, Sendable {
   package var codecs: CodecSet
   /// True if each packet must fit into a datagram and cover little time.
   package var isLive: Bool
+  /// True for the encoding that rooms with weak links get.
+  package var isSmall = false
 
   package init(
     format: AudioFormat, sampleType: SampleType, isLossless: Bool, codecs: CodecSet = .all,

@@ -15,7 +15,18 @@ struct MediaFlow {
   /// The packet to send next.
   private(set) var nextSequence: UInt64
   /// Generation of the packet that was sent last.
-  private var sentGeneration: UInt32?
+  private(set) var sentGeneration: UInt32?
+  /// The end of the packet that was sent last; before the first, of what the room holds.
+  private(set) var sentEnd: MediaTime?
+  /// The encoding that the room gets, where there are two, and the one that it is to get.
+  private(set) var form: PacketForm
+  private(set) var wanted = PacketForm.whole
+  /// Generation of what the room holds, if the first packet follows that.
+  private(set) var heldGeneration: UInt32?
+  /// The last change from one encoding to the other.
+  private var change: Change?
+  /// The encoding of the next packet, whatever is wanted: the room waits for a packet that it was sent before.
+  private(set) var owed: PacketForm?
   private var artwork = ArtworkFlow()
   private var delivery = MediaDelivery()
   /// The formats announced on this connection.
@@ -23,7 +34,21 @@ struct MediaFlow {
   /// The time since which the next packet has waited for credit.
   private var withheldSince: LocalTime?
 
-  init(from sequence: UInt64, capacity: UInt64 = .max) {
+  private struct Change {
+    let generation: UInt32
+    /// From the end of what was sent before to the first frame behind it.
+    let place: ClosedRange<MediaTime>
+    /// The packet to send next, before the change.
+    let sequence: UInt64
+    let before: PacketForm
+    let after: PacketForm
+  }
+
+  init(
+    from sequence: UInt64, capacity: UInt64 = .max, form: PacketForm = .whole,
+    following heldGeneration: UInt32? = nil
+  ) {
+    (self.form, self.heldGeneration) = (form, heldGeneration)
     nextSequence = sequence
     self.capacity = capacity
   }
@@ -33,7 +58,21 @@ struct MediaFlow {
     guard limit <= sentBytes || limit - sentBytes <= capacity else { return }
     self.limit = max(self.limit, limit)
   }
-  mutating func goBack(to sequence: UInt64) {
+
+  /// Goes back to the packet that begins at `time`, `sequence` if it has its own number. It is sent again as it was, in the
+  /// same encoding and with the same number: the room waits for that one.
+  mutating func goBack(to sequence: UInt64, from time: MediaTime) {
+    (sentEnd, heldGeneration, owed) = (time, nil, form)
+    var sequence = sequence
+    if let change, change.generation == sentGeneration, time <= change.place.upperBound {
+      form = change.before
+      owed = change.before
+      if change.place.contains(time) {
+        // The room lacks the first packet behind the change, or one that prepares for it.
+        (sentEnd, sequence, owed) = (change.place.lowerBound, change.sequence, change.after)
+      }
+      self.change = nil
+    }
     nextSequence = min(nextSequence, sequence)
     delivery.goBack()
   }
@@ -46,6 +85,7 @@ struct MediaFlow {
 
   /// The room has received everything up to `end`.
   mutating func delivered(until end: MediaTime, at now: LocalTime) {
+    if sentGeneration == nil, heldGeneration != nil { sentEnd = end }
     delivery.delivered(until: end, at: now)
   }
 
@@ -65,10 +105,12 @@ struct MediaFlow {
   /// Returns the bytes to send now. Skips packets that the room cannot decode, or would get too late. Puts pictures
   /// between the packets, as `plan` says.
   mutating func nextBytes(
-    from store: PacketStore, _ schedule: MediaSchedule = MediaSchedule(),
+    from store: PacketStore, as wanted: PacketForm = .whole,
+    _ schedule: MediaSchedule = MediaSchedule(),
     decodedAs codecs: CodecSet = .all, _ plan: ArtworkPlan = ArtworkPlan()
   ) -> [UInt8] {
     var bytes: [UInt8] = []
+    self.wanted = wanted
     artwork.keep(plan.pictures)
     var isWithheld = false
     var isBacklogged = true
@@ -88,26 +130,38 @@ struct MediaFlow {
         isBacklogged = false
         break
       }
-      guard codecs.contains(entry.format.codec), !(entry.isLive && schedule.skipsLive) else {
+      if waitsForSmall(entry, schedule) {
+        isBacklogged = false
+        break
+      }
+      guard !(entry.isLive && schedule.skipsLive), let portion = portion(for: entry, in: store),
+        codecs.contains(portion.entry.format.codec)
+      else {
         nextSequence = entry.sequence + 1
         continue
       }
       var announced: [UInt8] = []
-      if knownFormats[entry.formatID] != entry.format {
-        announced = MediaMessage.format(id: entry.formatID, entry.format).encoded()
+      let sent = portion.entry
+      if knownFormats[sent.formatID] != sent.format {
+        announced = MediaMessage.format(id: sent.formatID, sent.format).encoded()
       }
-      let size = announced.count + entry.bytes.count
+      let size = announced.count + portion.bytes.count
       guard sentBytes + UInt64(bytes.count + size) <= limit else {
         isWithheld = true
         isBacklogged = false
         break
       }
       bytes += announced
-      bytes += entry.bytes
-      knownFormats[entry.formatID] = entry.format
-      nextSequence = entry.sequence + 1
-      sentGeneration = entry.generation
-      delivery.sent(entry, total: sentBytes + UInt64(bytes.count))
+      bytes += portion.bytes
+      knownFormats[sent.formatID] = sent.format
+      if let place = portion.place {
+        change = Change(
+          generation: sent.generation, place: place, sequence: nextSequence, before: form,
+          after: portion.form)
+      }
+      (nextSequence, form, owed) = (portion.next, portion.form, nil)
+      (sentGeneration, sentEnd) = (sent.generation, sent.end)
+      delivery.sent(sent, total: sentBytes + UInt64(bytes.count))
     }
     delivery.backlog(isBacklogged)
     withheldSince = isWithheld && bytes.isEmpty ? withheldSince ?? schedule.now : nil
@@ -137,6 +191,18 @@ struct MediaFlow {
     }
   }
 
+  /// With less music than this ahead, a room gets the usual packets rather than wait for small ones.
+  private static let leadToWait = MediaDuration.seconds(2)
+
+  /// True if the small packets are still to come that the room is to get in the place of this one.
+  private func waitsForSmall(_ entry: PacketStore.Entry, _ schedule: MediaSchedule) -> Bool {
+    guard wanted == .small, owed == nil, entry.form == .only, let unsettled = schedule.unsettled,
+      entry.sequence >= unsettled
+    else { return false }
+    guard let playhead = schedule.playhead(after: .zero) else { return true }
+    return entry.mediaTime - playhead >= Self.leadToWait
+  }
+
   /// The first packet of a generation may have to tell the room of the cut before it, and the last packet of all tells
   /// of the end.
   private func canBeLeftOut(_ entry: PacketStore.Entry) -> Bool {
@@ -152,6 +218,8 @@ struct MediaSchedule {
   var horizon = Nanoseconds.zero
   /// The room has no space for packets that begin at or after this media time.
   var end = MediaTime(flicks: .max)
+  /// The number of the first packet whose small ones are still to come; nil if none are made.
+  var unsettled: UInt64?
   /// True if live packets reach the room as datagrams.
   var skipsLive = false
 

@@ -44,6 +44,9 @@ struct RoomLink {
   private(set) var takesOver = false
   /// One more than the number of the newest packet that the room was ever sent.
   private(set) var sentUpTo: UInt64 = 0
+  /// The encoding that the room was sent last, where there were two.
+  private(set) var sentForm = PacketForm.whole
+  var weakness = WeakLink()
   var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
 
   init(id: RoomID, name: String, receiverID: Identifier?, at now: LocalTime) {
@@ -188,7 +191,10 @@ struct RoomLink {
     codecs = isWithdrawn ? common : listed
   }
 
-  mutating func sent() { sentUpTo = max(sentUpTo, connected?.media?.nextSequence ?? 0) }
+  mutating func sent() {
+    sentUpTo = max(sentUpTo, connected?.media?.nextSequence ?? 0)
+    if let form = connected?.media?.form { sentForm = form }
+  }
 
   /// A session that broke the protocol was not sound, however long it lasted.
   ///

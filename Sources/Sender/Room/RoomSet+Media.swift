@@ -14,18 +14,25 @@ extension RoomSet {
   var awaitingDrain: [RoomID] { links.filter { $0.connected?.media?.isFull ?? false }.map(\.id) }
 
   /// Sends each room the packets and pictures that it lacks, as far as its credit allows.
+  ///
+  /// - Parameter unsettled: the number of the first packet whose small ones are still to come; nil if none are made.
   mutating func send(
-    from store: PacketStore, by timeline: PlaybackTimeline, with announcer: Announcer,
-    at now: LocalTime
+    from store: PacketStore, small unsettled: UInt64?, by timeline: PlaybackTimeline,
+    with announcer: Announcer, at now: LocalTime
   ) {
     let pictures = announcer.pictures(of: timeline)
     for index in links.indices {
       let codecs = links[index].codecs ?? .all
+      let isSmall =
+        links[index].weakness.isWeak
+        && (configuration.smallCodec.map { codecs.contains($0) } ?? false)
+      let wanted = isSmall ? PacketForm.small : .whole
       let plan = announcer.plan(for: links[index].connected, pictures, timeline, store, at: now)
-      let schedule = schedule(for: links[index].connected, timeline, at: now)
+      var schedule = schedule(for: links[index].connected, timeline, at: now)
+      schedule.unsettled = unsettled
       guard
         let bytes = links[index].connected?.media?.nextBytes(
-          from: store, schedule, decodedAs: codecs, plan),
+          from: store, as: wanted, schedule, decodedAs: codecs, plan),
         !bytes.isEmpty
       else { continue }
       links[index].sent()

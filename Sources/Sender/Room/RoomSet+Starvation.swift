@@ -12,6 +12,7 @@ extension RoomSet {
       status.detail = "it has granted no credit for 10 s, so nothing can be sent to it"
     }
     links[index].connected?.told(status, at: now)
+    hasReports = true
     // Starvation is reported only once nothing excuses it.
     let isTold = links[index].connected?.toldState?.state == .starved
     // On a slow network, the room plays between the holes and starves again. That is one trouble.

@@ -22,6 +22,8 @@ struct RoomSet {
   private var sessionCount: UInt64 = 0
   /// The room that has changed the codecs that all rooms decode; nil once the enqueued audio was checked against them.
   var newcomer: RoomID?
+  /// True if rooms have reported since their links were judged.
+  var hasReports = false
   /// Outputs of the rooms and of the rest of the group, in the order in which they arose.
   var outputs = OutputQueue<GroupSession.Output>()
   var clips: OutgoingClips
@@ -167,7 +169,9 @@ struct RoomSet {
       return broke(id, Self.stranger, .misbehaving, at: now)
     }
     let attach = MediaMessage.attach(session: room.line.session).encoded()
-    var flow = MediaFlow(from: sequence, capacity: room.welcome.capacity.bytes)
+    var flow = MediaFlow(
+      from: sequence, capacity: room.welcome.capacity.bytes, form: links[index].sentForm,
+      following: room.welcome.held.flatMap { sequence >= $0.nextSequence ? $0.generation : nil })
     flow.sent(attach.count)
     links[index].connected?.media = flow
     outputs.append(.send(id, .media, attach))

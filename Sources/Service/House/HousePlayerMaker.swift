@@ -70,7 +70,8 @@ final class HousePlayerMaker: HousePlayers {
       host: host,
       settings: .init(
         senderName: settings.name, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
-        claim: .init(givesBack: givesBack), isKept: isKept, succession: succession),
+        claim: .init(givesBack: givesBack), isKept: isKept, succession: succession,
+        small: sources.small),
       playlist: playlist, reads: sources.reads, makeSerializer: sources.makeSerializer)
     driver.holds = sources.hold
     return driver

@@ -148,6 +148,11 @@ enum StatusText {
       let decider = status.latencyRoom.map { ", because of \($0)" } ?? ""
       lines.append(labelled("latency", "\(NumberText.fixed(latency, 0)) ms\(decider)"))
     }
+    for room in status.rooms {
+      guard let codec = room.smallEncoding else { continue }
+      lines.append(
+        labelled("weak", "\(room.name), whose network is too slow for more, gets \(codec)"))
+    }
     if status.repeat != .off { lines.append(labelled("repeats", status.repeat.rawValue)) }
     return lines
   }

@@ -1,0 +1,14 @@
+import Clock
+
+/// Has a small encoding made while a link of the group is weak, beside what is produced.
+extension GroupSession {
+  mutating func serveWeakLinks(at now: LocalTime) {
+    guard let codec = configuration.smallCodec else { return }
+    rooms.judgeLinks(timeline, small: codec, at: now)
+    let needs = live.item == nil ? rooms.smallNeeds : nil
+    if let order = small.order(from: &store, for: needs) { emit(.makeSmall(order)) }
+  }
+
+  /// True if a small encoding is made beside the other one.
+  package var makesSmall: Bool { small.isActive }
+}

@@ -1,0 +1,64 @@
+import Clock
+
+/// Decides from a room's reports which encoding it gets. Its link is weak if less music arrives than sounds, and the room
+/// has little left. A weak link is tried again: while the room has much music ahead, it gets the usual encoding, and if that
+/// is too much, it is back at the small one before anything is missing.
+struct WeakLink {
+  /// With more music than this ahead, a room can wait: what the socket and the network hold still arrives in time, at a
+  /// third of the rate.
+  static let leastLead = MediaDuration.seconds(8)
+  /// Music that a room must have ahead for a trial.
+  static let leadForTrial = MediaDuration.seconds(15)
+  /// Time from the beginning of a weakness to the first trial. It doubles with each trial that fails.
+  static let firstPause = Nanoseconds.seconds(60)
+  static let longestPause = Nanoseconds.seconds(1800)
+  /// A trial has succeeded after this, and a room that is away is forgotten.
+  static let memory = Nanoseconds.seconds(600)
+
+  private enum Stage {
+    case sound
+    case weak(trialAt: LocalTime)
+    case tried(since: LocalTime)
+  }
+
+  private var stage = Stage.sound
+  private var pause = firstPause
+  /// The time since which the room is away; nil while it is there.
+  private var awaySince: LocalTime?
+
+  /// True if the room is to get the small encoding.
+  var isWeak: Bool { if case .weak = stage { true } else { false } }
+
+  /// True if the small encoding must be there, so that the room can change to it at once.
+  var needsSmall: Bool { if case .sound = stage { false } else { true } }
+
+  /// The room is away. After ten minutes nothing is made for it any more, and its link is judged anew when it comes back.
+  mutating func isAway(at now: LocalTime) {
+    guard needsSmall else { return }
+    let since = awaySince ?? now
+    awaySince = since
+    if now - since >= Self.memory { self = WeakLink() }
+  }
+
+  /// - Parameters:
+  ///   - isTooSlow: the link delivers less music than sounds.
+  ///   - lead: music that the room has ahead.
+  mutating func judge(isTooSlow: Bool, lead: MediaDuration, at now: LocalTime) {
+    awaySince = nil
+    switch stage {
+    case .sound:
+      guard isTooSlow, lead < Self.leastLead else { return }
+      pause = Self.firstPause
+      stage = .weak(trialAt: now + pause)
+    case .weak(let trialAt):
+      if now >= trialAt, lead >= Self.leadForTrial { stage = .tried(since: now) }
+    case .tried(let since):
+      if isTooSlow, lead < Self.leastLead {
+        pause = min(pause + pause, Self.longestPause)
+        stage = .weak(trialAt: now + pause)
+      } else if !isTooSlow, now - since >= Self.memory {
+        stage = .sound
+      }
+    }
+  }
+}

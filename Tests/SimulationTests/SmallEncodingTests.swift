@@ -1,0 +1,137 @@
+import Audio
+import Clock
+import Receiver
+import Simulation
+import TestSupport
+import Testing
+import WireProtocol
+
+@testable import Sender
+
+/// Rooms whose links carry less than the music takes get a small encoding, a seventh of its bytes.
+@Suite struct SmallEncodingTests {
+  /// Bytes on the wire for a second of the music.
+  private static let byteRate: Double = {
+    let group = SimulatedGroup(.house([.wired], seed: 1))
+    var rate = 0.0
+    group.onSenderTurn = { session, _ in rate = max(rate, session.mediaByteRate) }
+    group.run(until: 5)
+    return rate
+  }()
+
+  /// A room on a wire, and one for each of `parts`, whose network carries that part of the music's data.
+  private static func house(
+    parts: [Double], seed: UInt64, smallTime: Double = 0.02
+  ) -> SimulatedGroup {
+    var house = SimulatedGroup.Configuration.house(
+      [.wired] + parts.map { _ in .wired }, seed: seed)
+    (house.makesSmall, house.smallTime) = (true, smallTime)
+    for (index, part) in parts.enumerated() {
+      house.rooms[index + 1].path.down.rate = part * byteRate
+    }
+    return SimulatedGroup(house)
+  }
+
+  private static func share(of room: Int, in group: SimulatedGroup, to end: Double) -> Double {
+    group.microphone.soundingShare(of: room, from: 10, to: end)
+  }
+
+  /// The times at which a room was given the small encoding, and the usual one again.
+  private static func changes(of room: Int, in group: SimulatedGroup) -> [Double] {
+    group.senderEvents.compactMap { entry in
+      switch entry.event.change(of: RoomID(room + 1)) {
+      case .weak, .recovered: entry.at.seconds
+      default: nil
+      }
+    }
+  }
+
+  @Test(arguments: seeds(3, of: 5))
+  func `rooms whose links carry seven tenths and three tenths of the music hear all of it`(
+    seed: UInt64
+  ) {
+    let group = Self.house(parts: [0.7, 0.3], seed: seed)
+    group.run(until: 50)
+    #expect(group.groupStatus?.rooms.map(\.smallEncoding) == [nil, .opus, .opus])
+    group.run(until: 90)
+    #expect(Self.share(of: 1, in: group, to: 90) == 1)
+    #expect(Self.share(of: 2, in: group, to: 90) == 1)
+    #expect(group.microphone.breaks.isEmpty)
+    group.expectSounding([0], from: 3, to: 90)
+    expectFlawless(group, rooms: [0])
+    #expect((0..<3).allSatisfy { group.status(of: $0)?.corruptPackets == 0 })
+  }
+
+  /// The small encoding takes a fiftieth of the music's time, or three times as long as it sounds, as on a busy machine.
+  @Test(arguments: seeds(2, of: 4), [0.02, 3])
+  func `rooms with good links hear nothing of the small encoding`(seed: UInt64, time: Double) {
+    let group = Self.house(parts: [0.7, 0.3], seed: seed, smallTime: time)
+    var (generations, anchors, least) = (Set<UInt32>(), Set<GroupTime>(), 60.0)
+    var makesSmall = false
+    group.onSenderTurn = { session, now in
+      let playing = session.timeline.isPlaying
+      makesSmall = makesSmall || session.makesSmall
+      guard playing, session.mediaTime(at: now) > MediaTime.zero + .seconds(5) else { return }
+      generations.insert(session.timeline.generation)
+      if case .playing(let anchor) = session.timeline.state { anchors.insert(anchor.groupTime) }
+      let end = session.store.end ?? .zero
+      least = min(least, (end - session.mediaTime(at: now)).seconds)
+    }
+    group.run(until: 60)
+    #expect(makesSmall)
+    #expect(generations.count == 1 && anchors.count == 1)
+    #expect(least > 10)
+    let waited = group.senderEvents.contains { entry in
+      if case .buffering = entry.event { true } else { false }
+    }
+    #expect(!waited)
+    group.expectSounding([0], from: 3, to: 60)
+    expectFlawless(group, rooms: [0])
+  }
+
+  /// The trial begins a minute after the link was found to be weak.
+  @Test(arguments: seeds(2, of: 4))
+  func `a weak link is tried again, and nobody hears that`(seed: UInt64) {
+    let group = Self.house(parts: [0.7], seed: seed)
+    group.run(until: 180)
+    #expect(Self.share(of: 1, in: group, to: 180) == 1)
+    #expect(Self.changes(of: 1, in: group).count == 3)
+    expectFlawless(group)
+  }
+
+  @Test func `a link that recovers carries the usual encoding again`() {
+    let group = Self.house(parts: [0.7], seed: 11)
+    group.at(30) { $0.change(1, to: .wired) }
+    group.run(until: 120)
+    #expect(Self.share(of: 1, in: group, to: 120) == 1)
+    #expect(Self.changes(of: 1, in: group).count == 2)
+    #expect(group.groupStatus?.rooms[1].smallEncoding == nil)
+    expectFlawless(group, rooms: [0])
+  }
+
+  @Test(arguments: seeds(2, of: 3))
+  func `seeks and an outage do no harm to a room with a small encoding`(seed: UInt64) {
+    var random = SplitMix64(seed: seed, part: 55)
+    let group = Self.house(parts: [0.5], seed: seed)
+    for index in 0..<4 {
+      let target = MediaDuration.milliseconds(Int64(random.uniform(0...200_000)))
+      group.at(20 + 10 * Double(index) + random.uniform(0...4)) { $0.command(.seek(to: target)) }
+    }
+    group.at(62) { $0.partition(1) }
+    group.at(64) { $0.repair(1) }
+    group.run(until: 80)
+    // Audio that a seek has made obsolete arrives first, which takes up to a second and a half on such a link.
+    #expect(Self.share(of: 1, in: group, to: 80) > 0.9)
+    expectFlawless(group, rooms: [0])
+    #expect(group.status(of: 1)?.corruptPackets == 0)
+  }
+
+  @Test func `where all links carry the music, nothing is encoded twice`() {
+    let group = Self.house(parts: [1.3], seed: 3)
+    group.run(until: 60)
+    #expect(Self.changes(of: 1, in: group).isEmpty)
+    #expect(group.sending?.session.makesSmall == false)
+    group.expectSounding(from: 5, to: 60)
+    expectFlawless(group)
+  }
+}
