@@ -25,6 +25,19 @@ import Testing
     #expect(link.isWeak && link.needsSmall)
   }
 
+  @Test func `a link that fails its probe is weak, and tried again as others are`() {
+    var link = WeakLink()
+    link.failed(at: Self.start)
+    #expect(link.isWeak)
+    link.judge(isTooSlow: false, lead: .seconds(30), at: Self.after(59))
+    #expect(link.isWeak)
+    link.judge(isTooSlow: false, lead: .seconds(30), at: Self.after(60))
+    #expect(!link.isWeak && link.needsSmall)
+    // A trial is judged by reports alone.
+    link.failed(at: Self.after(61))
+    #expect(!link.isWeak)
+  }
+
   @Test func `it is tried again after a minute, while the room has much ahead`() {
     var link = Self.weak()
     link.judge(isTooSlow: false, lead: .seconds(30), at: Self.after(59))

@@ -32,8 +32,19 @@ import WireProtocol
     return SimulatedGroup(house)
   }
 
+  /// Returns the part of the time from four seconds behind the first frame on for which the room sounds. A simulated link
+  /// queues without a bound, so a room with a weak one may lack what comes before.
   private static func share(of room: Int, in group: SimulatedGroup, to end: Double) -> Double {
-    group.microphone.soundingShare(of: room, from: 10, to: end)
+    let start = group.senderEvents.first {
+      if case .itemStarted = $0.event { true } else { false }
+    }
+    return group.microphone.soundingShare(
+      of: room, from: (start?.at.seconds ?? .infinity) + 4, to: end)
+  }
+
+  private static func started(_ group: SimulatedGroup) -> Double {
+    group.senderEvents.first { if case .started = $0.event { true } else { false } }?.at.seconds
+      ?? .infinity
   }
 
   /// The times at which a room was given the small encoding, and the usual one again.
@@ -57,9 +68,38 @@ import WireProtocol
     #expect(Self.share(of: 1, in: group, to: 90) == 1)
     #expect(Self.share(of: 2, in: group, to: 90) == 1)
     #expect(group.microphone.breaks.isEmpty)
-    group.expectSounding([0], from: 3, to: 90)
+    group.expectSounding([0], from: 5, to: 90)
     expectFlawless(group, rooms: [0])
     #expect((0..<3).allSatisfy { group.status(of: $0)?.corruptPackets == 0 })
+  }
+
+  @Test(arguments: seeds(2, of: 4))
+  func `a group waits for rooms with weak links, and for no others`(seed: UInt64) {
+    let good = Self.house(parts: [2, 2], seed: seed)
+    good.run(until: 5)
+    let weak = Self.house(parts: [0.7, 0.3], seed: seed)
+    weak.run(until: 5)
+    #expect(Self.started(weak) - Self.started(good) > 0.5)
+    #expect(Self.started(weak) - Self.started(good) < 2.1)
+    let usual = SimulatedGroup(.house([.wired, .wired, .wired], seed: seed))
+    usual.run(until: 5)
+    // A link twice as fast as the music takes 200 ms for the first 400 ms of it.
+    #expect(Self.started(good) - Self.started(usual) < 0.5)
+  }
+
+  /// Radios, and a wire with round trips of a fifth of a second.
+  @Test(arguments: seeds(2, of: 4))
+  func `links that carry the music are never weak, however slowly they begin`(seed: UInt64) {
+    var far = PathQuality.wired
+    far.down.delay = .milliseconds(100)
+    far.up.delay = .milliseconds(100)
+    var house = SimulatedGroup.Configuration.house(
+      [.wired, .wifi, .slowRadio, .wifiPowerSave, far], seed: seed)
+    house.makesSmall = true
+    let group = SimulatedGroup(house)
+    group.run(until: 20)
+    for room in house.rooms.indices { #expect(Self.changes(of: room, in: group).isEmpty) }
+    #expect(group.sending?.session.makesSmall == false)
   }
 
   /// The small encoding takes a fiftieth of the music's time, or three times as long as it sounds, as on a busy machine.
@@ -85,7 +125,7 @@ import WireProtocol
       if case .buffering = entry.event { true } else { false }
     }
     #expect(!waited)
-    group.expectSounding([0], from: 3, to: 60)
+    group.expectSounding([0], from: 5, to: 60)
     expectFlawless(group, rooms: [0])
   }
 

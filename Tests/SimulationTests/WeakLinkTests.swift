@@ -87,7 +87,7 @@ import WireProtocol
     for time in times { group.expectSounding([0], from: time + 0.2, to: time + 5.9) }
   }
 
-  /// What waits in a slow link for longer than the outage arrives behind what was lost in it.
+  /// The slow link holds packets for longer than each outage. They arrive behind those that were lost in it.
   @Test(arguments: seeds(3, of: 6))
   func `outages leave the bytes of a slow link in order`(seed: UInt64) {
     let group = SimulatedGroup(Self.house(part: 0.7, seed: seed))

@@ -87,7 +87,10 @@ package struct GroupSender<Address: Hashable & Sendable> {
   }
 
   private mutating func pace(_ queues: [MediaQueue], at now: LocalTime) {
-    let limits = pacing.limits(queues, needed: session.mediaByteRate, at: now) { connection in
+    probe(queues, at: now)
+    let limits = pacing.limits(
+      queues, needed: session.mediaByteRate, isProbing: session.isProbing, at: now
+    ) { connection in
       guard let room = dialler.place(of: connection)?.room,
         let lead = session.lead(of: room, at: now)
       else { return false }
@@ -99,6 +102,15 @@ package struct GroupSender<Address: Hashable & Sendable> {
         outputs.append(.pace(connection, bytesPerSecond: UInt32(rate)))
       case .turn(let connection, let bytes): outputs.append(.setTurn(connection, bytes: bytes))
       }
+    }
+  }
+
+  private mutating func probe(_ queues: [MediaQueue], at now: LocalTime) {
+    for queue in queues where session.isProbing {
+      guard let path = queue.path, let room = dialler.place(of: queue.connection)?.room else {
+        continue
+      }
+      session.handle(.measured(room, bytesPerSecond: Double(path.deliveryRate)), at: now)
     }
   }
 

@@ -85,6 +85,10 @@ extension GroupSession {
 
   // MARK: - Start
 
+  /// Time for the anchor to reach rooms with weak links: it waits behind the packets that are under way, and may be lost
+  /// once.
+  private static let weakLinkTime = Nanoseconds.seconds(1)
+
   /// Sets the anchor once all rooms are ready, or the first that was has waited long enough.
   mutating func startIfReady(at now: LocalTime) {
     guard case .starting(let place) = timeline.state,
@@ -92,7 +96,12 @@ extension GroupSession {
         someRoomIsReady: hasEnough(from: place, at: now) && rooms.links.contains(where: \.isReady),
         allAreReady: allRoomsAreReady, grace: configuration.profile.startGrace, at: now)
     else { return }
-    play(from: place, at: now, notBefore: start.earliest)
+    var earliest = start.earliest
+    if rooms.hasWeakLinks {
+      let time = commitTime(at: now) + Self.weakLinkTime
+      earliest = max(earliest ?? time, time)
+    }
+    play(from: place, at: now, notBefore: earliest)
     start = .open()
     emit(.event(.started))
   }

@@ -9,6 +9,14 @@ extension GroupSession {
     if let order = small.order(from: &store, for: needs) { emit(.makeSmall(order)) }
   }
 
+  mutating func measured(_ id: RoomID, _ rate: Double, at now: LocalTime) {
+    guard let codec = configuration.smallCodec, live.item == nil else { return }
+    rooms.measured(id, rate, needed: store.byteRate, small: codec, at: now)
+  }
+
+  /// True while measurements are awaited (`Input.measured`).
+  var isProbing: Bool { rooms.isProbing }
+
   /// True if a small encoding is made beside the other one.
   package var makesSmall: Bool { small.isActive }
 }

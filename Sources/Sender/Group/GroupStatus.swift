@@ -176,8 +176,12 @@ extension GroupSession {
     production.cut == nil && store.end.map { $0 > timeline.nextStart } ?? false
   }
 
-  /// True if every room can play.
-  package var allRoomsAreReady: Bool { rooms.links.allSatisfy(\.isReady) }
+  /// True if every room can play, and goes on to.
+  package var allRoomsAreReady: Bool {
+    rooms.links.indices.allSatisfy {
+      rooms.links[$0].isReady && !rooms.needsTime($0, from: timeline.nextStart)
+    }
+  }
 
   /// Identifiers of the receivers with a session, in the order of the rooms.
   package var receivers: [Identifier] {

@@ -85,12 +85,13 @@ struct GroupPacing {
   mutating func sent() { isStreaming = true }
 
   /// Returns the limits that change. The music needs `needed` bytes per second. `isAhead` tells whether the room of a
-  /// connection has enough audio to wait for its turn.
+  /// connection has enough audio to wait for its turn. While `isProbing`, the paths are looked at though nothing is sent.
   mutating func limits(
-    _ queues: [MediaQueue], needed: Double, at now: LocalTime,
+    _ queues: [MediaQueue], needed: Double, isProbing: Bool = false, at now: LocalTime,
     isAhead: (RoomConnectionID) -> Bool
   ) -> [Limit] {
-    isStreaming = queues.contains { $0.bytes > 0 } || rooms.contains { $0.turnEnd != nil }
+    isStreaming =
+      isProbing || queues.contains { $0.bytes > 0 } || rooms.contains { $0.turnEnd != nil }
     guard isStreaming else { return [] }
     rooms = queues.map { queue in
       rooms.first { $0.connection == queue.connection } ?? Room(connection: queue.connection)

@@ -11,7 +11,7 @@ struct MediaDelivery {
   static let memory = Nanoseconds.seconds(30)
   /// Seconds of music that must arrive per second. With less, the room falls behind by more than the error of
   /// measurement.
-  private static let sufficient = 0.97
+  static let sufficient = 0.97
   /// A network that delivers nothing for longer than this is down, not slow.
   private static let stall = Nanoseconds.milliseconds(1500)
   /// Packets to remember: some seconds of the smallest ones.
@@ -43,7 +43,8 @@ struct MediaDelivery {
   /// The last packet that is known to have arrived, and those after it.
   private var sent: [Sent] = []
   private var generation: UInt32 = 0
-  private var music = MediaDuration.zero
+  /// Music sent on this connection.
+  private(set) var music = MediaDuration.zero
   private var last: Arrival?
   /// Time of the last report of new arrivals.
   private var grewAt: LocalTime?

@@ -29,6 +29,7 @@ struct MediaFlow {
   private(set) var owed: PacketForm?
   private var artwork = ArtworkFlow()
   private var delivery = MediaDelivery()
+  private var probe: LinkProbe?
   /// The formats announced on this connection.
   private var knownFormats: [UInt16: StreamFormat] = [:]
   /// The time since which the next packet has waited for credit.
@@ -46,9 +47,9 @@ struct MediaFlow {
 
   init(
     from sequence: UInt64, capacity: UInt64 = .max, form: PacketForm = .whole,
-    following heldGeneration: UInt32? = nil
+    following heldGeneration: UInt32? = nil, probe: LinkProbe? = nil
   ) {
-    (self.form, self.heldGeneration) = (form, heldGeneration)
+    (self.form, self.heldGeneration, self.probe) = (form, heldGeneration, probe)
     nextSequence = sequence
     self.capacity = capacity
   }
@@ -87,6 +88,15 @@ struct MediaFlow {
   mutating func delivered(until end: MediaTime, at now: LocalTime) {
     if sentGeneration == nil, heldGeneration != nil { sentEnd = end }
     delivery.delivered(until: end, at: now)
+    if sentGeneration != nil, let sentEnd, end >= sentEnd { probe?.delivered() }
+  }
+
+  /// True while it is measured whether the connection carries the music.
+  var isProbed: Bool { probe?.isMeasuring ?? false }
+
+  /// Takes what TCP has measured, as a multiple of what the music takes. Returns true if that is found to be too little.
+  mutating func measured(_ share: Double, at now: LocalTime) -> Bool {
+    probe?.measured(share, at: now) ?? false
   }
 
   /// True if the network to the room is slower than the music.
@@ -130,7 +140,8 @@ struct MediaFlow {
         isBacklogged = false
         break
       }
-      if waitsForSmall(entry, schedule) {
+      if entry.isLive { probe?.end() }
+      if isHeldByProbe(at: schedule.now) || waitsForSmall(entry, schedule) {
         isBacklogged = false
         break
       }
@@ -163,10 +174,18 @@ struct MediaFlow {
       (sentGeneration, sentEnd) = (sent.generation, sent.end)
       delivery.sent(sent, total: sentBytes + UInt64(bytes.count))
     }
+    if isBacklogged { probe?.waits(at: schedule.now) }
     delivery.backlog(isBacklogged)
     withheldSince = isWithheld && bytes.isEmpty ? withheldSince ?? schedule.now : nil
     sent(bytes.count)
     return bytes
+  }
+
+  /// True if the room gets no more until its link is known.
+  private mutating func isHeldByProbe(at now: LocalTime) -> Bool {
+    guard probe?.holdsBack(after: delivery.music) ?? false else { return false }
+    probe?.waits(at: now)
+    return true
   }
 
   /// A packet is skipped if it would reach a room with a slow network less than this ahead of its time.

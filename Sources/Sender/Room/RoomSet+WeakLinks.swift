@@ -29,6 +29,44 @@ extension RoomSet {
     }
   }
 
+  /// Rooms that begin are probed. One that comes back has music, and its reports tell in time.
+  func isToBeProbed(_ link: RoomLink) -> Bool {
+    guard let small = configuration.smallCodec, link.codecs?.contains(small) == true else {
+      return false
+    }
+    return !link.weakness.needsSmall && link.connected?.welcome.held == nil
+  }
+
+  /// Takes what TCP has measured of a room's link, in bytes per second, while the music takes `needed`.
+  mutating func measured(
+    _ id: RoomID, _ rate: Double, needed: Double, small: Codec, at now: LocalTime
+  ) {
+    guard needed > 0, let index = index(of: id),
+      links[index].connected?.media?.measured(rate / needed, at: now) == true
+    else { return }
+    links[index].weakness.failed(at: now)
+    tellOf(id, .weak(getting: small))
+  }
+
+  var isProbing: Bool {
+    links.indices.contains { links[$0].connected?.media?.isProbed ?? false }
+  }
+
+  var hasWeakLinks: Bool { links.indices.contains { links[$0].weakness.isWeak } }
+
+  /// Music that a room with a weak link must have for a start: what comes next takes as long where packets were lost.
+  private static let leadToStart = MediaDuration.seconds(1)
+
+  /// True if the room is ready, but its link is being probed, or has just been found to be weak. A start in that moment
+  /// would leave a hole behind it.
+  func needsTime(_ index: Int, from place: MediaTime) -> Bool {
+    if links[index].connected?.media?.isProbed ?? false { return true }
+    guard links[index].weakness.isWeak, let status = links[index].connected?.status else {
+      return false
+    }
+    return status.bufferedUntil - place < Self.leadToStart
+  }
+
   /// The numbers of the packets that rooms with weak links get next, from the first to the last; nil if there is no such
   /// room.
   var smallNeeds: ClosedRange<UInt64>? {

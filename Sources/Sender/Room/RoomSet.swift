@@ -171,7 +171,8 @@ struct RoomSet {
     let attach = MediaMessage.attach(session: room.line.session).encoded()
     var flow = MediaFlow(
       from: sequence, capacity: room.welcome.capacity.bytes, form: links[index].sentForm,
-      following: room.welcome.held.flatMap { sequence >= $0.nextSequence ? $0.generation : nil })
+      following: room.welcome.held.flatMap { sequence >= $0.nextSequence ? $0.generation : nil },
+      probe: isToBeProbed(links[index]) ? LinkProbe() : nil)
     flow.sent(attach.count)
     links[index].connected?.media = flow
     outputs.append(.send(id, .media, attach))

@@ -1,8 +1,8 @@
 import Clock
 
 /// Decides from a room's reports which encoding it gets. Its link is weak if less music arrives than sounds, and the room
-/// has little left. A weak link is tried again: while the room has much music ahead, it gets the usual encoding, and if that
-/// is too much, it is back at the small one before anything is missing.
+/// has little left, or if a `LinkProbe` has found that at the beginning. A weak link is tried again: while the room has much
+/// music ahead, it gets the usual encoding, and if that is too much, it is back at the small one before anything is missing.
 struct WeakLink {
   /// With more music than this ahead, a room can wait: what the socket and the network hold still arrives in time, at a
   /// third of the rate.
@@ -40,6 +40,13 @@ struct WeakLink {
     if now - since >= Self.memory { self = WeakLink() }
   }
 
+  /// The link was found not to carry the music.
+  mutating func failed(at now: LocalTime) {
+    guard case .sound = stage else { return }
+    pause = Self.firstPause
+    stage = .weak(trialAt: now + pause)
+  }
+
   /// - Parameters:
   ///   - isTooSlow: the link delivers less music than sounds.
   ///   - lead: music that the room has ahead.
@@ -47,9 +54,7 @@ struct WeakLink {
     awaySince = nil
     switch stage {
     case .sound:
-      guard isTooSlow, lead < Self.leastLead else { return }
-      pause = Self.firstPause
-      stage = .weak(trialAt: now + pause)
+      if isTooSlow, lead < Self.leastLead { failed(at: now) }
     case .weak(let trialAt):
       if now >= trialAt, lead >= Self.leadForTrial { stage = .tried(since: now) }
     case .tried(let since):
