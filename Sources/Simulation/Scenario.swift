@@ -16,6 +16,8 @@ package struct Scenario: Sendable {
     package var at: Double
     package var kind: Kind
 
+    package init(at: Double, kind: Kind) { (self.at, self.kind) = (at, kind) }
+
     package enum Kind: Sendable {
       case command(PlayerCommand)
       case partition(Int, seconds: Double)
@@ -25,6 +27,11 @@ package struct Scenario: Sendable {
       case unplug(Int, seconds: Double)
       case restart(Int, seconds: Double)
       case killSender
+      /// Ends the sender, and starts it again.
+      case restartSender(seconds: Double)
+      case suspendSender(seconds: Double)
+      /// A room's link carries so many bytes a second for that long.
+      case slowLink(Int, rate: Double, seconds: Double)
     }
   }
 
@@ -111,53 +118,14 @@ package struct Scenario: Sendable {
     return SimulatedDelivery(.live, rate: 1, piece: random.uniform(0.02...0.5), stalls: stalls)
   }
 
-  /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come
-  /// up.
-  private static func swarm(
-    seconds: Double, rooms: Int, _ random: inout SplitMix64
-  ) -> [Disturbance] {
-    let weights = (0..<7).map { _ in random.chance(0.5) ? random.unit() : 0 }
-    let sum = weights.reduce(0, +)
-    guard sum > 0 else { return [] }
-    var faults: [Disturbance] = []
-    var time = 5.0
-    while time < seconds - 30 {
-      time += random.exponential(mean: 6)
-      var choice = random.unit() * sum
-      let kind =
-        weights.firstIndex {
-          choice -= $0
-          return choice < 0
-        } ?? 0
-      // The first room is left alone, as a reference.
-      let room = rooms > 1 ? 1 + Int(random.next() % UInt64(rooms - 1)) : 0
-      faults.append(Disturbance(at: time, kind: fault(kind, room, &random)))
-    }
-    faults.append(Disturbance(at: seconds - 25, kind: .command(.resume)))
-    return faults
-  }
-
-  private static func fault(
-    _ kind: Int, _ room: Int, _ random: inout SplitMix64
-  ) -> Disturbance.Kind {
-    switch kind {
-    case 0: .command(.seek(to: .milliseconds(Int64(random.uniform(0...600_000)))))
-    case 1: .command(random.chance(0.4) ? .pause : .resume)
-    case 2: .partition(room, seconds: random.exponential(mean: 5))
-    case 3: .stall(room, seconds: random.exponential(mean: 0.1))
-    case 4: .unplug(room, seconds: random.exponential(mean: 2))
-    case 5: .restart(room, seconds: random.uniform(0.2...3))
-    default: .clockStep(room, seconds: random.exponential(mean: 0.01))
-    }
-  }
-
   /// Rooms with an audible disturbance.
   private var troubledRooms: [Int] {
     disturbances.compactMap {
       switch $0.kind {
-      case .command, .killSender: nil
+      case .command, .killSender, .restartSender, .suspendSender: nil
       case .partition(let room, _), .stall(let room, _), .suspend(let room, _),
-        .clockStep(let room, _), .unplug(let room, _), .restart(let room, _):
+        .clockStep(let room, _), .unplug(let room, _), .restart(let room, _),
+        .slowLink(let room, _, _):
         room
       }
     }
@@ -235,6 +203,17 @@ extension Scenario.Disturbance.Kind {
       group.killReceiver(room)
       later(seconds) { $0.restartReceiver(room) }
     case .killSender: group.killSender()
+    case .restartSender(let seconds):
+      guard group.sender != nil else { return }
+      group.killSender()
+      later(seconds) { _ = $0.restartSender() }
+    case .suspendSender(let seconds): group.suspendSender(for: Nanoseconds(seconds: seconds))
+    case .slowLink(let room, let rate, let seconds):
+      let usual = group.configuration.rooms[room].path
+      var slow = usual
+      slow.down.rate = rate
+      group.change(room, to: slow)
+      later(seconds) { $0.change(room, to: usual) }
     }
   }
 }

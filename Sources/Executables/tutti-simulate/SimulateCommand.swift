@@ -13,6 +13,8 @@ struct SimulateCommand: AsyncParsableCommand {
 
       Examples:
         tutti-simulate --scenario swarm --runs 100        any fault at any time; says what broke
+        tutti-simulate --scenario swarm --seed 7 --shrink
+                                                          the fewest faults that break it
         tutti-simulate --scenario wander --rooms 3        crystals that warm up
         tutti-simulate --scenario house --rooms 16 --hours 24
                                                           a day, every fourth room on radio
@@ -40,6 +42,9 @@ struct SimulateCommand: AsyncParsableCommand {
   @Flag(help: "Print what each room said, with its time.")
   var events = false
 
+  @Flag(help: "Where a promise is broken, find the fewest faults that break it, and print them.")
+  var shrink = false
+
   func validate() throws {
     guard Scenario.names.contains(scenario) else {
       throw ValidationError("there is no scenario \(scenario)")
@@ -62,7 +67,9 @@ struct SimulateCommand: AsyncParsableCommand {
         FileHandle.standardError.write(Data(line.utf8))
       }
       report(result, seed: seed)
-      if result.firstBroken != nil { failures += 1 }
+      guard result.firstBroken != nil else { continue }
+      failures += 1
+      if shrink { reportFewest(of: scenario) }
     }
     if failures > 0 { throw ExitCode.failure }
   }
@@ -76,6 +83,16 @@ struct SimulateCommand: AsyncParsableCommand {
     print("  rates changed by \(Int(result.rateChange)) ppb a second")
     if events { printEvents(group) }
     print(result.firstBroken.map { "  BROKEN: \($0)" } ?? "  all promises kept")
+  }
+
+  private func reportFewest(of scenario: Scenario) {
+    let fewest = scenario.shrunk { left in
+      FileHandle.standardError.write(Data("  \(left) faults are enough\n".utf8))
+    }
+    guard let fewest else { return }
+    print("  the fewest faults that break it:")
+    for fault in fewest.disturbances { print("    at \(fault)") }
+    print(fewest.play().firstBroken.map { "  BROKEN by them: \($0)" } ?? "")
   }
 
   private func printEvents(_ group: SimulatedGroup) {
