@@ -139,6 +139,21 @@ import Testing
     #expect(goal.latency == .milliseconds(65))
   }
 
+  @Test func `a group whose item begins anew wishes as before`() {
+    let goal = LatencyGoal(.milliseconds(100))
+    let kitchen = LatencyWish()
+    kitchen.begin(goal)
+    kitchen.hold(.milliseconds(65))
+    // The item listens again before the one before it ends.
+    kitchen.begin(goal)
+    kitchen.end(goal)
+    #expect(goal.latency == .milliseconds(65))
+    kitchen.hold(.milliseconds(80))
+    #expect(goal.latency == .milliseconds(80))
+    kitchen.end(goal)
+    #expect(goal.latency == .milliseconds(100))
+  }
+
   /// Writes silence as fast as it is read.
   private final class Writer: Sendable {
     private let isOver = Flag()

@@ -59,18 +59,31 @@ package final class LatencyGoal: Sendable {
 
 /// A group's wish for the source that it plays. From any thread.
 package final class LatencyWish: Sendable {
-  private let goal = Mutex<LatencyGoal?>(nil)
+  /// The goal of the source, and how many items of the group play it: one that begins anew does so before the one before
+  /// it ends.
+  private let playing = Mutex<(goal: LatencyGoal, items: Int)?>(nil)
 
   package init() {}
 
   /// Notes that the group starts to play the source.
-  package func begin(_ goal: LatencyGoal) { self.goal.withLock { $0 = goal } }
+  package func begin(_ goal: LatencyGoal) {
+    playing.withLock { playing in
+      let items = playing?.goal === goal ? playing?.items ?? 0 : 0
+      playing = (goal, items + 1)
+    }
+  }
 
-  package func hold(_ latency: Nanoseconds) { goal.withLock { $0?.set(latency, of: self) } }
+  package func hold(_ latency: Nanoseconds) {
+    playing.withLock { $0?.goal.set(latency, of: self) }
+  }
 
-  /// Notes that the group plays the source no more.
+  /// Notes that the group plays the source once less.
   package func end(_ goal: LatencyGoal) {
-    self.goal.withLock { if $0 === goal { $0 = nil } }
-    goal.set(nil, of: self)
+    let goesOn = playing.withLock { playing in
+      guard let now = playing, now.goal === goal else { return false }
+      playing = now.items > 1 ? (goal, now.items - 1) : nil
+      return playing != nil
+    }
+    if !goesOn { goal.set(nil, of: self) }
   }
 }
