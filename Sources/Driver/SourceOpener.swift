@@ -18,6 +18,7 @@ package struct SourceOpener: Sendable {
   /// The processes that decode; without a program of theirs, this process does.
   package var workers = MediaWorkers.shared
   package var report: @Sendable (SourceNotice) -> Void
+  private let feeds = DirectFeeds()
 
   package init(
     interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
@@ -53,18 +54,21 @@ package struct SourceOpener: Sendable {
     return try NetworkSource.isNetwork(location) ? openAddress(item) : openFile(location)
   }
 
-  /// Opens a live source.
+  /// Opens a live source, or listens to it as well while an item of this opener plays it.
   package func open(
     _ live: LiveLocation, raw: RawFormat?, latency: LiveLatency?
   ) throws(MediaError) -> any MediaSource {
-    let goal = latency?.goal
-    let feed = try LiveFeed(
-      live, .init(latency: latency?.start, goal: goal, raw: raw), interruption: interruption,
-      report: report)
-    if let goal { wish?.begin(goal) }
-    return try LiveSource(feed, interruption: interruption) { [wish] in
-      feed.stop()
-      if let goal { wish?.end(goal) }
+    let wanted = DirectFeeds.Wanted(location: live, raw: raw, latency: latency)
+    let shared = try feeds.feed(wanted) { () throws(MediaError) in
+      let goal = latency?.goal
+      return DirectFeeds.Shared(
+        try LiveFeed(
+          live, .init(latency: latency?.start, goal: goal, raw: raw), interruption: interruption,
+          report: report), goal)
+    }
+    if let goal = shared.goal { wish?.begin(goal) }
+    return try LiveSource(shared.feed, interruption: interruption) { [wish] in
+      if let goal = shared.goal { wish?.end(goal) }
     }
   }
 

@@ -93,8 +93,7 @@ public final class LiveInput: Sendable {
     }
     let shared = try opened.get()
     if let goal { wish?.begin(goal) }
-    return try LiveSource(shared, title: name, supply: .input, interruption: interruption) {
-      [goal] in
+    return try LiveSource(shared, title: name, interruption: interruption) { [goal] in
       if let goal { wish?.end(goal) }
     }
   }

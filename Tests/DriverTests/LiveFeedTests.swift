@@ -58,11 +58,17 @@ private final class Flag: Sendable {
 
   /// Writes one value as fast as it is read, until the flag is set.
   private func write(_ level: Int16, until isOver: Flag) -> DispatchSemaphore {
+    write([Int16](repeating: level, count: 400), until: isOver)
+  }
+
+  /// Writes these samples again and again.
+  private func write(_ samples: [Int16], until isOver: Flag) -> DispatchSemaphore {
     let (path, done) = (path, DispatchSemaphore(value: 0))
     Thread.detachNewThread {
       let writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
-      let samples = [Int16](repeating: level, count: 400)
-      while !isOver.flag.load(ordering: .relaxed) { _ = Glibc.write(writer, samples, 800) }
+      while !isOver.flag.load(ordering: .relaxed) {
+        _ = Glibc.write(writer, samples, 2 * samples.count)
+      }
       close(writer)
       done.signal()
     }
@@ -90,6 +96,32 @@ private final class Flag: Sendable {
       isOver.flag.store(true, ordering: .relaxed)
       done.wait()
     }
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `an item that begins anew hears the pipe's present, and the pipe stays open`() throws {
+    var opener = SourceOpener(interruption: try ReadInterruption()) { _ in }
+    (opener.raw, opener.latency) = (raw, LiveLatency("400"))
+    let item = PlayItem(id: 0, location: "pipe:" + path)
+    let first = try opener.open(item)
+    let isOver = Flag()
+    let done = write((0..<1_000).map { Int16($0 * 32) }, until: isOver)
+    var sound: [[Float]] = [[], []]
+    while sound[0].count < 8_000 { try first.read(40, appendingTo: &sound[0]) }
+    let second = try opener.open(item)
+    #expect(first.supply == .input && second.supply == .input)
+    let times = try [first, second].map { try #require($0.live).firstHeard }
+    // The second begins so many frames later than the first.
+    let lead = Int(((times[1] - times[0]).seconds * 8_000).rounded())
+    #expect(lead >= 8_000 - 40)
+    // It hears what the first hears.
+    while sound[1].count(where: { abs($0) > 0.01 }) < 400 {
+      try second.read(40, appendingTo: &sound[1])
+      while sound[0].count < lead + sound[1].count { try first.read(40, appendingTo: &sound[0]) }
+    }
+    #expect(sound[0].dropFirst(lead).starts(with: sound[1]))
+    isOver.flag.store(true, ordering: .relaxed)
+    withExtendedLifetime((first, second)) { done.wait() }
   }
 
   @Test func `a read that waits ends when reading is abandoned`() throws {

@@ -104,7 +104,7 @@ package final class LiveInputs: Sendable {
     do {
       if let goal = place.goal { wish?.begin(goal) }
       return try LiveSource(
-        feed, title: name, supply: .input, fromPast: feed.latency == nil, interruption: interruption
+        feed, title: name, fromPast: feed.latency == nil, interruption: interruption
       ) {
         Self.leave(place, number)
         if let goal = place.goal { wish?.end(goal) }

@@ -10,7 +10,7 @@ package final class LiveSource: MediaSource {
   package let sampleType: SampleType
   package let isLossless = true
   package let isSeekable = false
-  package let supply: Supply
+  package let supply = Supply.input
   package let live: LiveTiming?
 
   private let feed: LiveFeed
@@ -23,17 +23,15 @@ package final class LiveSource: MediaSource {
 
   /// - Parameters:
   ///   - title: for people; nil takes the location.
-  ///   - supply: `input` if the feed goes on when this source is gone, so that another one can take its place.
   ///   - fromPast: true to start with the frames that the feed has kept, false to start with the
   ///     next ones.
   ///   - onEnd: called once, when nothing holds the source any more.
   package init(
-    _ feed: LiveFeed, title: String? = nil, supply: Supply = .piped, fromPast: Bool = false,
-    interruption: ReadInterruption, onEnd: @escaping @Sendable () -> Void
+    _ feed: LiveFeed, title: String? = nil, fromPast: Bool = false, interruption: ReadInterruption,
+    onEnd: @escaping @Sendable () -> Void
   ) throws(MediaError) {
     listener = try feed.listen(fromPast: fromPast)
     self.feed = feed
-    self.supply = supply
     self.onEnd = onEnd
     self.interruption = interruption
     (format, sampleType) = (feed.format, feed.sampleType)

@@ -10,8 +10,8 @@ package enum Supply: Hashable, Sendable {
   case live
   /// Delivers as fast as a program writes it, such as standard input.
   case piped
-  /// Delivers as fast as it is made to all who listen, such as an input of the daemon. Nobody wants later what it gave
-  /// during a pause.
+  /// Delivers as fast as it is made to all who listen, such as a card that records, or an input of the daemon. Nobody wants
+  /// later what it gave during a pause.
   case input
 
   /// The reserve that an item needs before it sounds.

@@ -64,9 +64,8 @@ extension GroupSession {
   /// A source that is this late never makes up for it: it gives silence for a few seconds that nobody took, and no more.
   static let hopeless = Nanoseconds.seconds(1)
 
-  /// Frames that come after their time are never heard. They come so from an input that nobody has read during a long
-  /// pause, or while this machine has slept: it begins anew then, with what it gives now. Other live sources cannot be
-  /// opened twice.
+  /// Frames that come after their time are never heard. They come so from a source that nobody has read during a long
+  /// pause, or while this machine has slept: it begins anew then, with what it gives now.
   mutating func catchUp(ifBehindBy span: Nanoseconds, at now: LocalTime) {
     guard let item = live.item, restart.target == nil else { return }
     let (place, _) = item.place(notBefore: GroupTime(ofSender: now))
