@@ -93,4 +93,7 @@ package final class VirtualInput {
   package func set(_ control: Control) throws {
     try Data().write(to: directory.appending(path: control.rawValue))
   }
+  package func clear(_ control: Control) throws {
+    try FileManager.default.removeItem(at: directory.appending(path: control.rawValue))
+  }
 }

@@ -207,9 +207,10 @@ extension LiveFeed {
       playOut(&work)
       return false
     } catch {
-      report(.away(location: "\(location)", reason: error.reason))
       work.intake.sourceChanged(to: work.reading.clock)
+      work.reading.close()
       work.retry = now + Self.pause
+      report(.away(location: "\(location)", reason: error.reason))
       return true
     }
   }

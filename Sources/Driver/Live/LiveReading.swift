@@ -19,6 +19,13 @@ protocol LiveReading: AnyObject {
   ///
   /// - Throws: `MediaError` if the input is gone, and may come back.
   func read(into intake: LiveIntake, until deadline: LocalTime) throws(MediaError) -> Bool
+
+  /// Lets go of an input that is gone, after which nobody reads it any more.
+  func close()
+}
+
+extension LiveReading {
+  func close() {}
 }
 
 /// Samples that a program writes.
@@ -147,6 +154,9 @@ final class CardReading: LiveReading {
     }
     return true
   }
+
+  /// Most cards can be opened only once, and a card that is unplugged keeps its number while it is open.
+  func close() { card = nil }
 }
 
 enum LiveReadings {

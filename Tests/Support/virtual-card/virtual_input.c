@@ -8,7 +8,8 @@
  * rate   its only rate, in Hz (default: 48000)
  *
  * A frame is two samples of 16 bits: the lower 15 bits of its number since the card was opened, and the next 15. Frames that
- * nobody has read when the ring is full are lost, and their numbers with them.
+ * nobody has read when the ring is full are lost, and their numbers with them. As most cards, it can be opened only once at a
+ * time; whoever else opens it is told that it is busy.
  *
  * DIR/vanish   while this file exists the card is gone
  * DIR/overrun  makes one overrun; removed by the card
@@ -16,7 +17,9 @@
 #define _GNU_SOURCE
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <sys/file.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@ struct input {
   char dir[512];
   double speed; /* frames taken for each frame at the nominal rate */
   int timer;
+  int lock; /* of its folder, while it is open */
   snd_pcm_uframes_t avail_min;
   int64_t opened; /* ns of the first start */
   int64_t base;   /* number of the frame at position 0 of this run */
@@ -142,6 +146,7 @@ static int input_sw_params(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *params) {
 static int input_close(snd_pcm_ioplug_t *io) {
   struct input *c = io->private_data;
   close(c->timer);
+  close(c->lock);
   free(c);
   return 0;
 }
@@ -206,9 +211,15 @@ SND_PCM_PLUGIN_DEFINE_FUNC(virtual_input) {
   c->io.poll_fd = c->timer;
   c->io.poll_events = POLLIN;
   c->io.flags = SND_PCM_IOPLUG_FLAG_MONOTONIC | SND_PCM_IOPLUG_FLAG_BOUNDARY_WA;
-  int code = control(c, "vanish", false) ? -ENODEV : snd_pcm_ioplug_create(&c->io, name, stream, mode);
+  c->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int code = control(c, "vanish", false) ? -ENODEV : 0;
+  if (code == 0 && flock(c->lock, LOCK_EX | LOCK_NB) < 0)
+    code = -EBUSY;
+  if (code == 0)
+    code = snd_pcm_ioplug_create(&c->io, name, stream, mode);
   if (code < 0) {
     close(c->timer);
+    close(c->lock);
     free(c);
     return code;
   }
