@@ -34,6 +34,8 @@ final class AlarmRing {
   let due: LocalTime
   let player: Player
   private(set) var rooms: [String: RoomID] = [:]
+  /// Those that another sender had before, or has taken since.
+  var others: Set<String> = []
   /// True once its rooms were taken from whoever has them.
   var takes = false
   /// True if something has happened to its player since it was looked at.

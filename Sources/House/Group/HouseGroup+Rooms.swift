@@ -76,10 +76,13 @@ extension HouseGroup {
 
   /// Nobody else says of rooms that discovery does not know that they are free.
   func takeBackUnseen() {
-    for room in lost where !announced.contains(room) { takeBack(room) }
+    for room in lost where !announced.contains(room) && !borrowed.contains(room) {
+      takeBack(room)
+    }
   }
 
   package func remove(_ room: String) {
+    borrowed.remove(room)
     guard let number = rooms.removeValue(forKey: room)?.number else { return }
     let status = player.status
     // Music that nobody can hear does not run on.

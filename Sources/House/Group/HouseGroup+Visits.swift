@@ -37,10 +37,18 @@ extension HouseGroup {
 
   /// Lets something else sound in a room for a while. Music that nobody hears then waits.
   package func lend(_ room: String) {
+    // Its player does not ask for it, and is told nothing of this.
+    if lost.contains(room) {
+      borrowed.insert(room)
+      return
+    }
     let before = interruption(player.status)
     remove(room)
     if rooms.isEmpty, before.wasPlaying { lent = before }
   }
+
+  /// The alarm is over in this room.
+  func giveBack(_ room: String) { borrowed.remove(room) }
 
   /// Plays on once its rooms are back, unless somebody has chosen something else meanwhile.
   package func goOn() {

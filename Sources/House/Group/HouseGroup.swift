@@ -28,6 +28,8 @@ package final class HouseGroup {
   var visits: [String: InputVisit] = [:]
   /// The music that waits while an alarm has all rooms; nil if none does.
   var lent: Interruption?
+  /// Rooms that an alarm has, and that another sender had taken before.
+  var borrowed: Set<String> = []
   var handOver: HandOver?
   /// Grows with every use: the group that was used last is meant where none is named.
   package var lastUse: UInt64 = 0

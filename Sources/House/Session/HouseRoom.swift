@@ -100,7 +100,7 @@ extension HouseSession {
     case .free: return .free
     case .busy:
       let isOurs =
-        group(ofRoom: room) != nil || rooms[room]?.visit != nil
+        group(ofRoom: room) != nil && alarms.leftAlone[room] == nil || rooms[room]?.visit != nil
         || rooms[room]?.sign != nil || announcements.contains { $0.visits(room) }
         || ring(in: room) != nil || alarms.left.contains(room) || wasHeld(room)
         || groups.values.contains { $0.isLeaving(room) }

@@ -6,6 +6,8 @@ import WireProtocol
 extension HouseSession {
   /// After an order that moves music, rooms wait so long before an alarm fills them again.
   private static let quiet = Nanoseconds.seconds(5)
+  /// A sender asks every 5 s for a room that was lent: it is left alone for so long, whether that sender comes back or not.
+  private static let courtesy = Nanoseconds.seconds(30)
 
   // MARK: - Orders
 
@@ -84,6 +86,9 @@ extension HouseSession {
       ring.hasNews = false
       if ring.isOver(at: now) { giveBack(ring) }
     }
+    for (room, time) in alarms.leftAlone.sorted(by: { $0.key < $1.key }) where time <= now {
+      takeUp(room)
+    }
     guard isChanged else { return }
     desk.hasNews = true
     saveEdits()
@@ -117,9 +122,15 @@ extension HouseSession {
   /// Rooms that were filled, and that another sender has taken since, are taken from it.
   private func takeBack(_ ring: AlarmRing) {
     ring.takes = true
+    noteOthers(of: ring)
     for room in ring.rooms.keys.sorted() {
       if let record = known.record(room) { ring.add(record, takes: true) }
     }
+  }
+
+  /// Notes which rooms of the alarm another sender has taken from it.
+  private func noteOthers(of ring: AlarmRing) {
+    ring.others.formUnion(ring.rooms.keys.filter(isTaken))
   }
 
   /// How loud a room was is on the disk before it is changed, unless there is no time for that.
@@ -179,6 +190,8 @@ extension HouseSession {
     let record = known.record(room)
     let address = Self.isAddress(room) ? try? RoomWish.address(room) : nil
     guard record != nil || address != nil else { return }
+    if isTaken(room) || alarms.leftAlone[room] != nil { ring.others.insert(room) }
+    alarms.leftAlone[room] = nil
     letGo(room)
     group(ofRoom: room)?.lend(room)
     rooms[room]?.visit?.leave(at: now)
@@ -198,6 +211,7 @@ extension HouseSession {
 
   /// Somebody wants to hear something else in these rooms: those that wait for an alarm go back, and are filled again later.
   func releaseWaiting(_ rooms: [String]) {
+    for room in rooms { takeUp(room) }
     for alarm in alarms.book.alarms
     where !stereo.whole(alarm.roomIds).allSatisfy({ !rooms.contains($0) }) {
       alarms.quietUntil[alarm.id] = now + Self.quiet
@@ -237,7 +251,9 @@ extension HouseSession {
   }
 
   private func drop(_ id: String) {
-    guard let ring = alarms.rings.removeValue(forKey: id) else { return }
+    guard let ring = alarms.rings[id] else { return }
+    noteOthers(of: ring)
+    alarms.rings[id] = nil
     end(ring)
     alarms.ending.append(ring)
     desk.hasNews = true
@@ -248,17 +264,36 @@ extension HouseSession {
     for room in ring.end(at: now, restoring: alarms.debts) { alarms.debts[room] = nil }
   }
 
-  /// Lets the music go on that the alarm has interrupted.
+  /// Lets the music go on that the alarm has interrupted. Rooms that another sender had are left to it.
   private func giveBack(_ ring: AlarmRing) {
     alarms.ending.removeAll { $0 === ring }
     emit(.close(ring.player.port))
     var groups: [HouseGroup] = []
     for room in ring.rooms.keys.sorted() {
       guard let group = group(ofRoom: room) else { continue }
-      connect(room, in: group.id, takes: true)
+      group.giveBack(room)
+      if ring.others.contains(room) {
+        alarms.leftAlone[room] = now + Self.courtesy
+        continue
+      }
+      if group.rooms[room] == nil { connect(room, in: group.id, takes: false) }
       if !groups.contains(where: { $0 === group }) { groups.append(group) }
     }
     for group in groups { group.goOn() }
+    desk.hasNews = true
+  }
+
+  /// A room was left to the sender that had it before an alarm: it plays for its group again as soon as it is free.
+  private func takeUp(_ room: String) {
+    guard alarms.leftAlone.removeValue(forKey: room) != nil, let group = group(ofRoom: room) else {
+      return
+    }
+    if group.rooms[room] == nil {
+      connect(room, in: group.id, takes: false)
+    } else {
+      takeBackFreed()
+    }
+    group.goOn()
     desk.hasNews = true
   }
 
@@ -356,6 +391,8 @@ struct HouseAlarms {
   var left: Set<String> = []
   /// Alarms whose rooms somebody has just used, and until when these are not filled.
   var quietUntil: [String: LocalTime] = [:]
+  /// Rooms that another sender had before an alarm, and until when no group asks for them.
+  var leftAlone: [String: LocalTime] = [:]
   /// True if it was said that there can be no player.
   var hasFailed = false
   /// Rooms that are free are filled so long before.

@@ -70,7 +70,12 @@ extension HouseSession {
   /// Rooms that other senders had taken, and that are free, play for their groups again; but none begins to sound by itself.
   func takeBackFreed() {
     for group in groupsInOrder where group.isResting {
-      for room in group.lost where known.record(room)?.state == .free { group.takeBack(room) }
+      for room in group.lost
+      where known.record(room)?.state == .free && ring(in: room) == nil
+        && alarms.leftAlone[room] == nil
+      {
+        group.takeBack(room)
+      }
     }
   }
 
@@ -122,7 +127,10 @@ extension HouseSession {
   /// One that was never seen is awaited.
   func connect(_ room: String, in group: String, takes: Bool) {
     // An alarm gives it back when it is over.
-    guard let group = groups[group], ring(in: room) == nil else { return }
+    guard let group = groups[group], ring(in: room) == nil,
+      takes || alarms.leftAlone[room] == nil
+    else { return }
+    alarms.leftAlone[room] = nil
     group.keep(room)
     letGo(room)
     // A room changes between players of one sender without being taken.
