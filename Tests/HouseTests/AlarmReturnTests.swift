@@ -106,4 +106,47 @@ import Testing
     world.advance(by: .seconds(1))
     #expect(world.sounds(in: 0) == "/music/b.flac")
   }
+
+  // MARK: - Music that nobody hears
+
+  @Test func `music whose last room is lent waits for it, though others belong to its group`()
+    throws
+  {
+    let group = try play(in: kitchen, bath)
+    world.power(1, isOn: false)
+    let id = try alarm(in: kitchen)
+    until(1_790)
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+    until(1_799)
+    let player = try #require(world.session.groups[group]?.player)
+    #expect(player.status.state == .paused)
+    until(1_810)
+    #expect(player.status.state == .paused && world.sounds(in: 0) == "tone")
+    try world.ask(.endAlarm(id, snoozes: false))
+    world.advance(by: .seconds(5))
+    #expect(world.sounds(in: 0) == "/music/a.flac")
+  }
+
+  @Test func `music that waits for an alarm goes on in another room that comes back`() throws {
+    _ = try play(in: kitchen, bath)
+    world.power(1, isOn: false)
+    _ = try alarm(in: kitchen)
+    until(1_810)
+    #expect(world.sounds(in: 0) == "tone")
+    world.power(1, isOn: true)
+    world.advance(by: .seconds(2))
+    #expect(world.sounds(in: 0) == "tone" && world.sounds(in: 1) == "/music/a.flac")
+  }
+
+  @Test func `music that somebody pauses while an alarm rings stays so`() throws {
+    let group = try play(in: kitchen, bath)
+    world.power(1, isOn: false)
+    let id = try alarm(in: kitchen)
+    until(1_810)
+    try world.ask(.transport(group: group, .pause))
+    try world.ask(.endAlarm(id, snoozes: false))
+    world.advance(by: .seconds(20))
+    #expect(world.sounds(in: 0) == nil)
+    #expect(world.session.groups[group]?.player.status.state == .paused)
+  }
 }

@@ -42,9 +42,15 @@ extension HouseGroup {
       borrowed.insert(room)
       return
     }
-    let before = interruption(player.status)
+    let status = player.status
+    let before = interruption(status)
+    let isHeard = playerRoom(room, status)?.status != nil
     remove(room)
-    if rooms.isEmpty, before.wasPlaying { lent = before }
+    if rooms.isEmpty {
+      if before.wasPlaying { lent = before }
+    } else if isHeard, absence.lent(player.status) == .pause {
+      send(.pause)
+    }
   }
 
   /// The alarm is over in this room.

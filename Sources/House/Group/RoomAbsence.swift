@@ -29,6 +29,16 @@ package struct RoomAbsence {
   /// The user has given an order of another kind.
   package mutating func userDecided() { (deadline, hasPaused) = (nil, false) }
 
+  /// A room was lent to something else. Music that the other rooms do not hear waits at once: the room does not play on.
+  ///
+  /// - Parameter status: without that room.
+  package mutating func lent(_ status: GroupStatus) -> Order? {
+    let isHeard = status.rooms.contains { $0.status != nil }
+    guard !isHeard, status.state == .playing || status.state == .buffering else { return nil }
+    (held, deadline, hasPaused) = (.zero, nil, true)
+    return .pause
+  }
+
   /// Returns what to do now, if anything. The group plays, or is paused.
   package mutating func order(_ status: GroupStatus, at now: LocalTime) -> Order? {
     let held = status.rooms.compactMap { room -> Nanoseconds? in
