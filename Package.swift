@@ -344,8 +344,8 @@ let package = Package(
     tests(
       "TuttiTests",
       [
-        "Tutti", "Driver", "FFmpegSource", "Sender", "WireProtocol", "Clock", "Audio", "Codecs",
-        "TestSupport",
+        "Tutti", "TuttiC", "CTutti", "Driver", "FFmpegSource", "Sender", "WireProtocol", "Clock",
+        "Audio", "Codecs", "TestSupport",
       ]),
     // The page's server, and a household that is none. The program serves it for Tests/API/schemathesis.sh.
     .target(

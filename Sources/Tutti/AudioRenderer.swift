@@ -95,6 +95,7 @@ public final class AudioRenderer: Sendable {
         deadline: { queue.holdDeadline },
         onEnd: {
           queue.close()
+          live?.finish()
           state.close()
           hub.finish()
         }))
@@ -206,6 +207,12 @@ public final class AudioRenderer: Sendable {
   /// Asks for audio: each value is a number of frames that may be enqueued now, at least 1. The sequence waits while
   /// there is no space, and ends with `finish`, with `close`, and with the task that iterates it.
   public var mediaDataRequests: MediaDataRequests { MediaDataRequests(queue: queue) }
+
+  /// Waits until `enqueue` accepts a buffer. Returns false once none is accepted any more, and where the task is cancelled.
+  package func waitForRoom() async -> Bool {
+    if let live { return await live.waitForRoom() }
+    return await queue.waitForRoom() != nil
+  }
 
   /// Marks the end: the enqueued audio plays to its end, which `AudioRendererEvent.ended` reports. A flush withdraws
   /// the mark.

@@ -76,6 +76,9 @@ public final class LiveInput: Sendable {
 
   private var isFinished: Bool { pipe.isFinished }
 
+  /// Waits until a quarter of a second can be appended. Returns false after `finish`, and where the task is cancelled.
+  func waitForRoom() async -> Bool { await pipe.waitForRoom() }
+
   /// Opens it for a player. All share one feed, which runs as long as the input.
   func open(
     wish: LatencyWish?, interruption: ReadInterruption,

@@ -7,14 +7,17 @@ final class RendererObject: Sendable {
   let events: EventQueue
   private let listening: Task<Void, Never>
 
-  init(_ format: PCMFormat, latency: Double) throws(TuttiError) {
+  init(
+    _ format: PCMFormat, latency: Double, _ settings: OutputSettings = .init()
+  ) throws(TuttiError) {
     let events = try EventQueue()
     let synchronizer = synchronizer
     let renderer = try Blocking.run { () async throws(TuttiError) in
       if latency != 0 {
-        return try await AudioRenderer(format: format, latency: .seconds(latency))
+        return try await AudioRenderer(
+          format: format, settings: settings, latency: .seconds(latency))
       }
-      let renderer = try await AudioRenderer(format: format)
+      let renderer = try await AudioRenderer(format: format, settings: settings)
       try await synchronizer.add(renderer)
       return renderer
     }
@@ -82,10 +85,8 @@ public func tuttiRendererEnqueue(
 public func tuttiRendererWait(_ pointer: OpaquePointer) -> Int32 {
   let renderer = renderer(pointer).renderer
   return code { () throws(TuttiError) in
-    if renderer.isReadyForMoreMediaData { return }
     try Blocking.run { () async throws(TuttiError) in
-      for await _ in renderer.mediaDataRequests { return }
-      throw .closed
+      guard await renderer.waitForRoom() else { throw .closed }
     }
   }
 }

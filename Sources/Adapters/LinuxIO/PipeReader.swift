@@ -85,6 +85,7 @@ package final class PipeReader {
   /// Appends the waiting bytes, up to `limit`.
   package func read(atMost limit: Int, appendingTo bytes: inout [UInt8]) throws(IOError) -> Answer {
     guard limit > 0 else { return .nothing }
+    defer { pipe?.wasRead() }
     let waiting = Int(csys_waiting(descriptor))
     var total = 0
     while total < limit {

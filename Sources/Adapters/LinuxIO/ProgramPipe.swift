@@ -18,6 +18,9 @@ package final class ProgramPipe: Sendable {
     var descriptor: Int32?
     /// Bytes that the pipe had no room for.
     var rest: ArraySlice<UInt8> = []
+    /// Those who wait for room, by number.
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    var waiterCount = 0
   }
 
   /// - Parameter capacity: bytes; the kernel may give more, or no more than its limit, usually a MiB.
@@ -66,7 +69,54 @@ package final class ProgramPipe: Sendable {
   package func finish() {
     writing.withLock { writer in
       if let descriptor = writer.descriptor { close(descriptor) }
-      writer = Writer(descriptor: nil)
+      (writer.descriptor, writer.rest) = (nil, [])
+      wake(&writer)
     }
+  }
+
+  // MARK: - Waiting for room
+
+  /// Waits until half of it is free: whoever waited for less would wait again for the next bytes at once. Returns false after
+  /// `finish`, and where the task is cancelled.
+  package func waitForRoom() async -> Bool {
+    while !Task.isCancelled, !isFinished {
+      if writing.withLock({ isHalfFree($0) }) { return true }
+      await waitForChange()
+    }
+    return false
+  }
+
+  /// The reader has taken something.
+  func wasRead() { writing.withLock { wake(&$0) } }
+
+  private func isHalfFree(_ writer: Writer) -> Bool {
+    room(for: writer) >= (capacity - Self.page) / 2
+  }
+
+  private func waitForChange() async {
+    let number = writing.withLock { writer in
+      writer.waiterCount += 1
+      return writer.waiterCount
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let goesOn = writing.withLock { writer in
+          guard writer.descriptor != nil, !isHalfFree(writer), !Task.isCancelled else {
+            return true
+          }
+          writer.waiters[number] = continuation
+          return false
+        }
+        if goesOn { continuation.resume() }
+      }
+    } onCancel: {
+      writing.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+    }
+  }
+
+  private func wake(_ writer: inout Writer) {
+    guard !writer.waiters.isEmpty, writer.descriptor == nil || isHalfFree(writer) else { return }
+    for waiter in writer.waiters.values { waiter.resume() }
+    writer.waiters = [:]
   }
 }

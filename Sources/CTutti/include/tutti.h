@@ -145,10 +145,11 @@ typedef struct tutti_renderer tutti_renderer;
 tutti_renderer *tutti_renderer_new(int sample_rate, int channels, double latency);
 void tutti_renderer_free(tutti_renderer *renderer);
 int tutti_renderer_add_room(tutti_renderer *renderer, const tutti_room *room);
-// Enqueues frames for a time. TUTTI_AGAIN if the queue is full: it takes two seconds beyond what the rooms hold.
+// Enqueues frames for a time. TUTTI_AGAIN if the queue is full: it takes two seconds beyond what the rooms hold; with a latency,
+// half a second in all.
 int tutti_renderer_enqueue(
     tutti_renderer *renderer, const float *samples, size_t frames, double time);
-// Waits until frames can be enqueued. TUTTI_CLOSED after the end.
+// Waits until frames can be enqueued: with a latency, a quarter of a second of them. TUTTI_CLOSED after the end.
 int tutti_renderer_wait(tutti_renderer *renderer);
 // No more comes; what is enqueued plays to its end.
 int tutti_renderer_finish(tutti_renderer *renderer);
