@@ -55,6 +55,8 @@ final class LibraryFile: Sendable {
     }
   }
 
+  var isLost: Bool { if case .lost = state.withLock({ $0 }) { true } else { false } }
+
   func answer<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(Refusal) -> Value {

@@ -184,6 +184,12 @@ package final class MediaLibrary: LibraryControl {
     }
   }
 
+  package func narrow(among addresses: Set<String>) async throws(Refusal) -> Set<String> {
+    // A library that is lost keeps nobody from the radio.
+    guard !addresses.isEmpty, !file.isLost else { return [] }
+    return try await file.answer { try StoredLists.narrow(among: addresses, $0) }
+  }
+
   package func savePlaylist(
     _ name: String, _ entries: [QueuePage.Entry]
   ) async throws(Refusal) -> StoredPlaylist {

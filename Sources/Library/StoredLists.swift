@@ -105,6 +105,17 @@ enum StoredLists {
     }
   }
 
+  /// Those of these addresses that a playlist keeps for the internet alone.
+  static func narrow(
+    among addresses: Set<String>, _ database: Database
+  ) throws -> Set<String> {
+    // A reach that nobody can have written counts as the narrowest here, too.
+    let kept = try database.prepare(
+      "SELECT uri FROM playlist_entry WHERE reach NOT IN ('all', 'network')"
+    ).all { row -> String? in row.text(0).flatMap { addresses.contains($0) ? $0 : nil } }
+    return Set(kept.compactMap(\.self))
+  }
+
   /// Names that are told of what is gone.
   static let missingLimit = 100
 

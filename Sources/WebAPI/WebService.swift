@@ -114,6 +114,7 @@ package struct NoLibrary: LibraryControl {
     playlist id: String, _ edit: StoredPlaylist.Edit, expected: UInt64?
   ) throws(Refusal) -> StoredPlaylist { throw none }
   package func removePlaylist(_ id: String) throws(Refusal) { throw none }
+  package func narrow(among addresses: Set<String>) -> Set<String> { [] }
   package func entries(of item: LibraryItem) throws(Refusal) -> [Order.NewEntry] {
     throw none
   }

@@ -186,6 +186,23 @@ import Testing
     #expect(try played() == [.internet, .internet, .internet])
   }
 
+  @Test func `a playlist says which addresses it keeps for the internet alone`()
+    throws
+  {
+    let path = bed.temporary.file("kept.db")
+    let saved = try StoredLists.save("Mine", Self.entries(), LibraryBed.open(path))
+    // Another list may have the same address for the household.
+    var other = Self.entries()
+    for place in other.indices { other[place].reach = .network }
+    let again = try LibraryBed.open(path)
+    _ = try StoredLists.save("Other", other, again)
+    let asked: Set = ["http://all/", "http://network/", "http://internet/", "http://elsewhere/"]
+    #expect(try StoredLists.narrow(among: asked, again) == ["http://internet/"])
+    #expect(try StoredLists.narrow(among: ["http://all/"], again).isEmpty)
+    try StoredLists.removePlaylist(saved.id, again)
+    #expect(try StoredLists.narrow(among: asked, again).isEmpty)
+  }
+
   @Test func `playlists of a file without reaches are read on and rescued`() throws {
     let path = bed.temporary.file("old.db")
     let saved = try StoredLists.save("Mine", Self.entries(), LibraryBed.open(path))

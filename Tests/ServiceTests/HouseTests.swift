@@ -323,6 +323,24 @@ import enum House.Refusal
     #expect(!String(decoding: try JSONEncoder().encode(page), as: UTF8.self).contains("reach"))
   }
 
+  @Test func `a queue, and what an undo brings back, say which addresses guests have added`() throws
+  {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    for (location, reach) in [("http://ours/", SourceReach.network), ("http://theirs/", .internet)]
+    {
+      var entry = Order.NewEntry(location: location)
+      entry.reach = reach
+      _ = try home.edit(id, .add([entry], at: .end))
+    }
+    func narrow(_ home: Home) -> Set<String> {
+      home.house.session.narrow(among: ["http://ours/", "http://theirs/", "http://others/"])
+    }
+    #expect(narrow(home) == ["http://theirs/"])
+    _ = try home.edit(id, .clear)
+    #expect(narrow(try Home(in: folder)) == ["http://theirs/"])
+  }
+
   @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {
     let home = try Home(in: folder)
     func know(_ digit: String, access: ReceiverAdvertisement.Access?) {

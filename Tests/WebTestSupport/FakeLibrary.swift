@@ -213,11 +213,17 @@ package actor FakeLibrary: LibraryControl {
     return lists[place]
   }
 
+  package func narrow(among addresses: Set<String>) -> Set<String> {
+    let entries = listed.values.joined().filter { $0.reach == .internet }
+    return addresses.intersection(entries.map(\.uri))
+  }
+
   package func removePlaylist(_ id: String) throws(Refusal) {
     guard let place = lists.firstIndex(where: { $0.id == id }) else {
       throw .noSuch("There is no playlist \(id).")
     }
     lists.remove(at: place)
+    listed[id] = nil
   }
 
   package func podcasts() throws(Refusal) -> [Podcast] { feeds }

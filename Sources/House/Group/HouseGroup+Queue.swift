@@ -209,6 +209,12 @@ extension HouseGroup {
     noteDescription()
   }
 
+  func narrow(among addresses: Set<String>) -> Set<String> {
+    let undone = undo?.queue.entries.map { ($0.details.location, $0.details.reach) } ?? []
+    let all = items.map { ($0.location, $0.reach) } + undone
+    return Set(all.filter { $1 == .internet && addresses.contains($0) }.map(\.0))
+  }
+
   /// Those of entries that an undo would bring back are kept.
   func forgetDetails() {
     guard player.details.count > 2 * max(items.count, 100) else { return }

@@ -61,6 +61,13 @@ extension HouseSession {
       index: current.flatMap { id in items.firstIndex { $0.id == id } }, entries: entries)
   }
 
+  /// Those of these addresses that stand in a queue for the internet alone, or that an undo would bring back so.
+  package func narrow(among addresses: Set<String>) -> Set<String> {
+    var found: Set<String> = []
+    for group in groupsInOrder { found.formUnion(group.narrow(among: addresses)) }
+    return found
+  }
+
   static func milliseconds(_ time: LocalTime) -> Double {
     (Double(time.nanoseconds) / 1e6).rounded(to: 3)
   }

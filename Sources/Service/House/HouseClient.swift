@@ -42,6 +42,10 @@ package struct HouseClient: HouseControl, PairingHousehold {
     }
   }
 
+  package func narrow(among addresses: Set<String>) async throws(Refusal) -> Set<String> {
+    try await ask { house, answer in answer(.success(house.session.narrow(among: addresses))) }
+  }
+
   package func folderChoices(in path: String?) async throws(Refusal) -> FolderChoices {
     try await browser.choices(in: path)
   }

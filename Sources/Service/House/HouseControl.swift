@@ -8,6 +8,8 @@ package protocol HouseControl: Sendable {
   /// machine, who may name files.
   func announce(_ request: AnnounceRequest, for asker: Asker?) async throws(Refusal) -> Answer
   func queue(group: String, offset: Int, limit: Int) async throws(Refusal) -> QueuePage
+  /// Those of these addresses that stand in a queue for the internet alone, because a guest has added them.
+  func narrow(among addresses: Set<String>) async throws(Refusal) -> Set<String>
   /// The folders in one from which the library's may be chosen; nil is the list of the roots.
   func folderChoices(in path: String?) async throws(Refusal) -> FolderChoices
   /// The name that a station gives itself; nil where it says none.

@@ -23,6 +23,8 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs
   func edit(playlist id: String, _ edit: StoredPlaylist.Edit, expected: UInt64?)
     async throws(Refusal) -> StoredPlaylist
   func removePlaylist(_ id: String) async throws(Refusal)
+  /// Those of these addresses that a playlist keeps for the internet alone.
+  func narrow(among addresses: Set<String>) async throws(Refusal) -> Set<String>
   /// Returns the entries that an item stands for, in the order in which it plays.
   func entries(of item: LibraryItem) async throws(Refusal) -> [Order.NewEntry]
   /// The folders that it reads.

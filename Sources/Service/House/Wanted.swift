@@ -19,8 +19,9 @@ extension HouseControl {
     of wanted: [Wanted], for asker: Asker, in library: any LibraryControl
   ) async throws(Refusal) -> [Order.NewEntry] {
     var entries: [Order.NewEntry] = []
+    let narrow = try await narrow(wanted, for: asker, in: library)
     for item in wanted {
-      entries += try await self.entries(of: item, for: asker, in: library)
+      entries += try await self.entries(of: item, narrow, for: asker, in: library)
       guard entries.count <= Wanted.addLimit else {
         throw .invalid("These are more than \(Wanted.addLimit) items; add fewer.")
       }
@@ -28,8 +29,20 @@ extension HouseControl {
     return entries
   }
 
+  /// The addresses that a guest has added, as far as a queue or a playlist has them still. A page or a client of MPD that
+  /// adds such an entry again names it by its address, and must not give it more reach than the guest had.
+  private func narrow(
+    _ wanted: [Wanted], for asker: Asker, in library: any LibraryControl
+  ) async throws(Refusal) -> Set<String> {
+    var addresses: Set<String> = []
+    for case .address(let address) in wanted { addresses.insert(address.text) }
+    guard asker.reach != .internet, !addresses.isEmpty else { return [] }
+    let inQueues = try await narrow(among: addresses)
+    return inQueues.union(try await library.narrow(among: addresses.subtracting(inQueues)))
+  }
+
   private func entries(
-    of wanted: Wanted, for asker: Asker, in library: any LibraryControl
+    of wanted: Wanted, _ narrow: Set<String>, for asker: Asker, in library: any LibraryControl
   ) async throws(Refusal) -> [Order.NewEntry] {
     switch wanted {
     case .library(.folder(let path)) where !LibraryItem.isInside(path):
@@ -46,7 +59,7 @@ extension HouseControl {
         try asker.need(.household, to: "play addresses of this network")
       }
       var entry = Order.NewEntry(location: address.text)
-      entry.reach = asker.reach
+      entry.reach = narrow.contains(address.text) ? .internet : asker.reach
       return [entry]
     }
   }
