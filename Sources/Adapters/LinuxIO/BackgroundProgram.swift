@@ -73,12 +73,13 @@ package enum BackgroundService {
   /// Largest amount of memory that the process may use, in bytes.
   private static let memoryLimit: UInt64 = 2 << 30
 
-  /// Answers requests until the program that asks has gone. An answer that takes longer than `seconds` ends the
+  /// Answers requests until the program that asks has gone, which ends it in the middle of an answer, too. An answer that takes longer than `seconds` ends the
   /// process. The process has the lowest priority; if a person waits for its answers (`isAwaited`), it yields only to
   /// the music.
   package static func run(
     seconds: UInt32, isAwaited: Bool, _ answer: ([UInt8]) -> [UInt8]
   ) {
+    csys_end_with_peer()
     if isAwaited { csys_give_way() } else { csys_background() }
     _ = csys_limit_memory(memoryLimit)
     while let header = read(MessageFrame.headerSize) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ioprio.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -29,6 +30,29 @@ void csys_background(void) {
 int csys_limit_memory(uint64_t bytes) {
   struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
   return setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
+}
+
+int csys_peer_is_gone(void) {
+  struct pollfd peer = {.fd = 0, .events = POLLRDHUP};
+  return poll(&peer, 1, 0) > 0;
+}
+
+static void look_at_peer(int signal) {
+  (void)signal;
+  int error = errno;
+  if (csys_peer_is_gone()) _exit(0);
+  errno = error;
+}
+
+void csys_end_with_peer(void) {
+  // Not PR_SET_PDEATHSIG: it comes when the thread ends that has started this process, and queues of Dispatch change theirs.
+  struct sigaction action = {.sa_handler = look_at_peer, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGIO, &action, 0) < 0 || fcntl(0, F_SETOWN, getpid()) < 0) return;
+  int flags = fcntl(0, F_GETFL);
+  if (flags >= 0) fcntl(0, F_SETFL, flags | O_ASYNC);
+  // It may have gone before.
+  if (csys_peer_is_gone()) _exit(0);
 }
 
 int csys_spawn_command(char *const *arguments, int input, int output) {

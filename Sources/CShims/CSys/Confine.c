@@ -42,6 +42,8 @@ void csys_release(void) {
   // The runtime's handlers would look at the process and go on, where a crash is to end it.
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have gone before, and has no number here to compare.
+  if (csys_peer_is_gone()) _exit(0);
   // It is the first to go where memory runs out.
   int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {

@@ -138,6 +138,10 @@ void csys_background(void);
 void csys_give_way(void);
 // Allocations of this process beyond so many bytes fail.
 int csys_limit_memory(uint64_t bytes);
+// Ends this process at once when the other end of the socket that is its input goes. For one that works for another.
+void csys_end_with_peer(void);
+// True if it has gone.
+int csys_peer_is_gone(void);
 // Starts the program at `arguments[0]`, with no signal blocked and `descriptor` as its input and output. Its number.
 int csys_spawn(char *const *arguments, int descriptor);
 // The same for a program of that name or path, in a process group of its own, which gets two pipes and says nothing to the
