@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Foundation
 import Testing
 import WireProtocol
 
@@ -96,6 +97,52 @@ import WireProtocol
       #expect(((clip?.gain ?? 0) - gain).magnitude < 1e-6)
       #expect(((clip?.musicGain ?? 0) - 0.2512).magnitude < 1e-3)
     }
+  }
+
+  /// The largest sample of a sine at full scale that is played with this gain and sound.
+  private static func peak(_ program: SoundProgram, gain: Float, frequency: Double) -> Double {
+    var left = (0..<frames).map { frame in
+      Double(gain) * sin(2 * .pi * frequency * Double(frame) / Double(frames))
+    }
+    var (right, state) = (left, SoundState())
+    left.withUnsafeMutableBufferPointer { left in
+      right.withUnsafeMutableBufferPointer { right in
+        state.run(program, left.baseAddress!, right.baseAddress!, frames: left.count)
+      }
+    }
+    return (left + right).map(\.magnitude).max() ?? 0
+  }
+
+  private static func sound(_ receiver: TestReceiver) -> SoundProgram? {
+    receiver.commands.compactMap { if case .sound(let sound) = $0 { sound } else { nil } }.last
+  }
+
+  @Test(arguments: [1000, 950, 700, 300] as [UInt16])
+  func `loudness leaves a clip below full scale, and is back after it`(volume: UInt16) throws {
+    var (receiver, control) = Self.connected()
+    var room = RoomSettings(volume: 100, isMuted: false, delay: .zero, channelMap: .stereo)
+    receiver.say(.settings(room), on: control)
+    var sound = SoundSetting()
+    sound.hasLoudness = true
+    receiver.say(.sound(sound), on: control)
+    Self.send(7, volume: volume, to: &receiver, control)
+    let before = try #require(Self.sound(receiver))
+    receiver.say(.clipTime(ClipTime(number: 7, begins: receiver.groupTime())), on: control)
+    let clip = try #require(Self.clips(receiver).first)
+    // Whoever lowers the music meanwhile gets no more bass for it.
+    room.volume = 50
+    receiver.say(.settings(room), on: control)
+    let during = try #require(Self.sound(receiver))
+    for frequency in [30.0, 16_000] {
+      #expect(Self.peak(during, gain: clip.gain, frequency: frequency) <= 1, "\(frequency) Hz")
+    }
+    room.volume = 100
+    receiver.say(.settings(room), on: control)
+    receiver.advance(by: .seconds(4))
+    let after = try #require(Self.sound(receiver))
+    #expect(
+      Self.peak(after, gain: 0.01, frequency: 30) == Self.peak(before, gain: 0.01, frequency: 30))
+    #expect(Self.peak(after, gain: 0.01, frequency: 30) > 0.02)
   }
 
   @Test func `a clip with a time outlives its sender, and one without does not`() {

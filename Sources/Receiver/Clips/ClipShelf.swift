@@ -53,6 +53,9 @@ struct ClipShelf {
 
   var isEmpty: Bool { held.isEmpty }
 
+  /// The gain of the loudest clip whose time was told; nil if there is none.
+  var loudestGain: Float? { held.compactMap(\.rendered?.gain).max() }
+
   /// The rate at which a sound device is best opened for them, in Hz; nil if there are none.
   var sampleRate: Int? { held.first?.offer.format.audio.sampleRate }
 

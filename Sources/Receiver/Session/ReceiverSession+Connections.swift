@@ -320,6 +320,7 @@ extension ReceiverSession {
       perform(
         playout.clips.timed(
           time, playout.schedule.time(at: now), settings: memory.settings, at: now))
+      applySound()
     case .keepAlive: break
     case .goodbye(let goodbye):
       if let control = link?.control { outputs.append(.close(control)) }

@@ -27,6 +27,8 @@ package struct ReceiverSession {
   var live: LiveReceiver?
   /// The sound that the render thread was told; nil if it was told none.
   private var toldSound: RenderedSound?
+  /// The gain of the clips with which that was found.
+  private var toldClipGain: Float?
   var outputs = OutputQueue<Output>()
 
   struct Occupant {
@@ -179,14 +181,16 @@ package struct ReceiverSession {
     applySound()
   }
 
-  /// Tells the render thread the room's sound if that has changed, or the volume that loudness follows.
+  /// Tells the render thread the room's sound if that has changed, or the volume that loudness follows, or the clips that
+  /// bound it.
   mutating func applySound() {
+    toldClipGain = playout.clips.loudestGain
     playout.useFIR(timeToPeak)
     guard let rate = playout.deviceRate else { return }
     let sound = RenderedSound(
       memory.settings.sound ?? .plain, rate: rate,
       gain: memory.settings.gain * streamVolume.volume.gain(streamVolume.share),
-      usesFIR: timeToPeak != nil, before: toldSound)
+      clipGain: playout.clips.loudestGain, usesFIR: timeToPeak != nil, before: toldSound)
     guard sound != toldSound else { return }
     toldSound = sound
     for command in sound.commands { outputs.append(.render(command)) }
@@ -232,6 +236,7 @@ package struct ReceiverSession {
     let steps = playout.advance(
       to: now, clock: estimate, hasSession: link != nil, mayDecode: !hasUndeliveredCommands)
     perform(steps)
+    if toldClipGain != playout.clips.loudestGain { applySound() }
     if link == nil, occupant != nil, playout.clips.isEmpty,
       playout.isSpent(at: playout.playhead(at: now))
     {
