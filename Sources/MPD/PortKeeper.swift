@@ -1,5 +1,5 @@
-import House
-import MPDProtocol
+package import House
+package import MPDProtocol
 import WebServer
 
 /// A port on which clients reach a group, as others announce it.
@@ -33,7 +33,7 @@ actor PortKeeper {
   /// Opens the household's port. Returns it, or nil if another program has it now.
   func start() async -> Int? {
     let wanted = main
-    if wanted == 0 { main = await hub.book.groups.map(\.port).min() ?? 0 }
+    if wanted == 0 { main = await hub.book.groups.map(\.port).filter { $0 > 0 }.min() ?? 0 }
     var listener = await listen(main)
     // The port that the system chose before may be another program's now.
     if listener == nil, wanted == 0, main != 0 { listener = await listen(0) }
@@ -118,7 +118,8 @@ actor PortKeeper {
 }
 
 extension HouseState {
-  fileprivate var namedGroups: [(id: String, name: String, by: NumberBook.Naming)] {
+  /// The groups as a book notes them.
+  package var namedGroups: [(id: String, name: String, by: NumberBook.Naming)] {
     groups.map { ($0.id, $0.name, $0.isNamed ? .user : isCalledByAddress($0) ? .address : .rooms) }
   }
 }

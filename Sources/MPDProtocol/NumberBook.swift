@@ -8,6 +8,7 @@ package struct NumberBook: Hashable, Sendable {
 
   package struct Group: Hashable, Sendable {
     package let id: String
+    /// Zero until it gets one.
     package fileprivate(set) var port: Int
     package fileprivate(set) var slug: String
     /// False while a room was known by its address alone, so that the slug waits for its name.
@@ -51,18 +52,19 @@ package struct NumberBook: Hashable, Sendable {
 
   /// Gives groups ports and slugs that have none, and forgets the oldest of those that have gone.
   ///
-  /// - Parameter base: the lowest port.
+  /// - Parameter base: the lowest port; nil while nobody answers at ports, so that groups get slugs alone.
   package mutating func note(
-    groups present: [(id: String, name: String, by: Naming)], base: Int
+    groups present: [(id: String, name: String, by: Naming)], base: Int?
   ) {
     let ids = present.map(\.id)
     for group in present where Self.isPlain(group.id) {
       if let place = groups.firstIndex(where: { $0.id == group.id }) {
         setName(place, to: group.name, by: group.by)
+        if let base, groups[place].port == 0 { groups[place].port = freePort(from: base) }
       } else {
         groups.append(
           Group(
-            id: group.id, port: freePort(from: base), slug: freeSlug(group.name),
+            id: group.id, port: base.map { freePort(from: $0) } ?? 0, slug: freeSlug(group.name),
             isFinal: group.by != .address))
       }
     }

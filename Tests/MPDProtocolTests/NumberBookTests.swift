@@ -16,6 +16,16 @@ import Testing
     #expect(again.group("g3")?.port == 6602 && again.group("g3")?.slug == "kuche-2")
   }
 
+  @Test func `groups without ports keep their slugs, and get ports once somebody answers there`() {
+    var book = NumberBook()
+    book.note(groups: [("g1", "a", .rooms), ("g2", "Bath", .rooms)], base: nil)
+    var again = NumberBook(text: book.text)
+    #expect(again == book && again.groups.map(\.port) == [0, 0])
+    again.note(groups: [("g1", "a + b", .rooms), ("g3", "Attic", .rooms)], base: 6600)
+    #expect(again.groups.map(\.slug) == ["a", "bath", "attic"])
+    #expect(again.groups.map(\.port) == [6600, 0, 6601])
+  }
+
   @Test func `a group that gets a name gets its slug`() {
     var book = NumberBook()
     book.note(groups: [("g1", "a + b", .rooms)], base: 1)

@@ -98,6 +98,21 @@ struct MPRISTests {
     #expect(try bus.run("playerctl", ["-l"]).lines.allSatisfy { !$0.contains("tutti") })
   }
 
+  @Test(arguments: [[], ["--mpd", "0"]])
+  func `a group keeps its name on the bus over a restart`(mpd: [String]) throws {
+    let rooms = try ["a", "b"].map { try ReceiverProgram($0, in: folder, "--output", "null") }
+    let arguments = ["--mpris", "yes"] + mpd
+    let first = try Daemon(in: folder, arguments: arguments, environment: bus.environment)
+    _ = try first.run(["play"] + songs + ["--at", rooms[0].address])
+    try first.program.line(with: " is \(Self.name)")
+    // It is called by both rooms now, and so would a group be that is new.
+    _ = try first.run("join", "--at", rooms[1].address)
+    #expect(try first.stop() == 0)
+    let second = try Daemon(in: folder, arguments: arguments, environment: bus.environment)
+    #expect(try second.program.line(with: "MPRIS: Tutti: ").hasSuffix(" is \(Self.name)"))
+    #expect(try second.stop() == 0)
+  }
+
   @Test func `who follows a player is told what others do, and where it seeks`() throws {
     let bed = try bed()
     let status = try Program(

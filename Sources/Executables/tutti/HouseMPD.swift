@@ -5,49 +5,32 @@ import LinuxIO
 import MPD
 import Service
 
-/// A daemon's answers to clients of MPD: the numbers that it keeps, and the announcements of its ports.
+/// A daemon's answers to clients of MPD, and the announcements of its ports.
 final class HouseMPD {
   private let service: MPDService
-  private let numbers: NewestValueThread<String>
   private let ports: NewestValueThread<[PublishedPort]>?
 
   /// Nil where the configuration does not ask for it.
   init?(
-    _ configuration: HouseConfiguration, state: StateDirectory, house: HouseClient,
+    _ configuration: HouseConfiguration, numbers: KeptNumbers, house: HouseClient,
     library: any LibraryControl, access: HouseAccess, isOnNetwork: Bool,
     report: @escaping @Sendable (String) -> Void
   ) throws {
     guard let port = configuration.mpd else { return nil }
-    let file = state.numbersFile
-    let kept = try? file.read(limit: HouseMPD.sizeLimit).map { String(decoding: $0, as: UTF8.self) }
-    let numbers = try NewestValueThread<String>(name: "mpd numbers") {
-      { text in
-        do {
-          try file.write(Array(text.utf8))
-        } catch {
-          report("MPD: the numbers of rooms and groups cannot be kept: \(error)")
-        }
-      }
-    }
     let ports =
       isOnNetwork
       ? try NewestValueThread<[PublishedPort]>(name: "mpd ports") {
         let announcements = PortAnnouncements(report)
         return { announcements.follow($0) }
       } : nil
-    (self.numbers, self.ports) = (numbers, ports)
+    self.ports = ports
     service = MPDService(
       port: Int(port), addresses: configuration.listen, house: house, library: library,
-      access: access, numbers: kept ?? nil,
+      access: access, numbers: numbers.text,
       means: .init(
-        now: { Int64(time(nil)) }, keep: { numbers.post($0) }, announce: { ports?.post($0) },
+        now: { Int64(time(nil)) }, keep: { numbers.keep($0) }, announce: { ports?.post($0) },
         report: report))
   }
-
-  private static let sizeLimit = 1 << 20
-
-  /// Waits until the numbers are on the disk.
-  func end() { _ = numbers.finish(within: 1000) }
 }
 
 /// The announcements of ports in the network. On one thread.

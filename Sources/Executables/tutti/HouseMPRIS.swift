@@ -1,6 +1,7 @@
 import Clock
 import House
 import LinuxIO
+import MPD
 import MPDProtocol
 import MPRIS
 import MPRISProtocol
@@ -18,9 +19,11 @@ final class HouseMPRIS {
 
   /// Nil where the configuration does not ask for it.
   ///
-  /// - Parameter port: of the page, where pictures are.
+  /// - Parameters:
+  ///   - port: of the page, where pictures are.
+  ///   - numbers: the book of slugs. Clients of MPD have the same, and whoever answers them keeps it.
   init?(
-    _ configuration: HouseConfiguration, port: Int, house: HouseClient,
+    _ configuration: HouseConfiguration, port: Int, numbers: KeptNumbers, house: HouseClient,
     library: any LibraryControl, report: @escaping @Sendable (String) -> Void
   ) throws {
     guard configuration.mpris else { return nil }
@@ -31,15 +34,16 @@ final class HouseMPRIS {
         nowMs: { HostClock.milliseconds },
         ask: { if case .enqueued = waiting.yield($0) { true } else { false } }, report: report))
     self.bus = bus
-    tasks = Self.begin(bus, requests, house, library, port: port)
+    let slugs = Slugs(numbers, isKeeper: configuration.mpd == nil)
+    tasks = Self.begin(bus, requests, house, library, slugs, port: port)
   }
 
   private static func begin(
     _ bus: MediaPlayerBus, _ requests: AsyncStream<PlayerRequest>, _ house: HouseClient,
-    _ library: any LibraryControl, port: Int
+    _ library: any LibraryControl, _ slugs: Slugs, port: Int
   ) -> [Task<Void, Never>] {
     [
-      Task.detached { await follow(house, port: port, bus) },
+      Task.detached { await follow(house, slugs, port: port, bus) },
       Task.detached { await carryOut(requests, house, library, bus) },
     ]
   }
@@ -52,14 +56,16 @@ final class HouseMPRIS {
   // MARK: - Showing
 
   /// Follows the household until the task is cancelled.
-  private static func follow(_ house: HouseClient, port: Int, _ bus: MediaPlayerBus) async {
-    var book = NumberBook()
+  private static func follow(
+    _ house: HouseClient, _ slugs: Slugs, port: Int, _ bus: MediaPlayerBus
+  ) async {
+    var slugs = slugs
     while !Task.isCancelled {
       if let news = try? await house.changes(), var state = try? await house.state() {
-        bus.show(players(of: state, port: port, &book))
+        bus.show(players(of: state, port: port, &slugs))
         for await change in news {
           state.apply(change)
-          bus.show(players(of: state, port: port, &book))
+          bus.show(players(of: state, port: port, &slugs))
         }
       }
       // It has dropped a reader that was too slow.
@@ -67,17 +73,14 @@ final class HouseMPRIS {
     }
   }
 
-  /// Groups keep their slugs as they do for clients of MPD.
   private static func players(
-    of state: HouseState, port: Int, _ book: inout NumberBook
+    of state: HouseState, port: Int, _ slugs: inout Slugs
   ) -> [MediaPlayer.Shown] {
-    book.note(
-      groups: state.groups.map {
-        ($0.id, $0.name, $0.isNamed ? .user : state.isCalledByAddress($0) ? .address : .rooms)
-      }, base: 1)
+    slugs.note(state)
     return state.groups.map { group in
       MediaPlayer.Shown(
-        slug: book.group(group.id)?.slug ?? group.id, name: "Tutti: \(group.name)", group: group,
+        slug: slugs.book.group(group.id)?.slug ?? group.id, name: "Tutti: \(group.name)",
+        group: group,
         art: group.item?.artwork.map {
           "http://localhost:\(port)/api/v1/artwork/\($0)?size=300"
         })
@@ -114,6 +117,30 @@ final class HouseMPRIS {
     } catch {
       return error
     }
+  }
+}
+
+/// The slugs of groups, as clients of MPD know them.
+private struct Slugs {
+  private(set) var book: NumberBook
+  private let numbers: KeptNumbers
+  /// True if nobody else keeps the book.
+  private let isKeeper: Bool
+  private var text: String
+
+  init(_ numbers: KeptNumbers, isKeeper: Bool) {
+    (self.numbers, self.isKeeper, text) = (numbers, isKeeper, numbers.text)
+    book = NumberBook(text: text)
+  }
+
+  mutating func note(_ state: HouseState) {
+    let kept = numbers.text
+    if kept != text { (text, book) = (kept, NumberBook(text: kept)) }
+    // A group that is not in the book yet gets the slug that it will have there, as all that decides it is the book.
+    book.note(groups: state.namedGroups, base: nil)
+    guard isKeeper, book.text != text else { return }
+    text = book.text
+    numbers.keep(text)
   }
 }
 

@@ -23,6 +23,7 @@ final class HouseSurfaces {
   private let web: WebService
   /// Nil unless the configuration asks for it.
   private let mpd: HouseMPD?
+  private let numbers: KeptNumbers
   /// Nil unless the configuration asks for it.
   private let mpris: HouseMPRIS?
   /// Keeps the history of what was played, and follows podcasts.
@@ -65,11 +66,13 @@ final class HouseSurfaces {
       throw Failure(.unavailable, error.description)
     }
     port = web.port
+    numbers = try KeptNumbers(state.numbersFile, report)
     mpd = try HouseMPD(
-      configuration, state: state, house: house, library: library, access: access,
+      configuration, numbers: numbers, house: house, library: library, access: access,
       isOnNetwork: configuration.isOnNetwork, report: report)
     mpris = try HouseMPRIS(
-      configuration, port: web.port, house: house, library: library, report: report)
+      configuration, port: web.port, numbers: numbers, house: house, library: library,
+      report: report)
     presence =
       configuration.isOnNetwork
       ? Self.presence(name: name, id: id.hex, port: UInt16(clamping: web.port), report) : nil
@@ -96,7 +99,7 @@ final class HouseSurfaces {
 
   func end() {
     mpris?.end()
-    mpd?.end()
+    numbers.end()
     history?.cancel()
     media?.close()
   }
