@@ -341,6 +341,21 @@ import enum House.Refusal
     #expect(narrow(try Home(in: folder)) == ["http://theirs/"])
   }
 
+  @Test func `items that could not be played are forgotten once they have left the queue`() throws {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    let kept = try home.edit(id, .add(Home.entries(1), at: .end))
+    let player = try #require(home.house.session.groups[id]).player
+    var most = 0
+    for item in kept + Array(1_000..<2_000) {
+      player.note(
+        .itemFailed(PlayItem(id: item, location: "/gone"), .notFound(path: "/gone \(item)")))
+      most = max(most, player.failedItems.count)
+    }
+    #expect(most == Player.rememberedLimit)
+    #expect(Set(kept + [1_999]).isSubset(of: player.failedItems.keys))
+  }
+
   @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {
     let home = try Home(in: folder)
     func know(_ digit: String, access: ReceiverAdvertisement.Access?) {

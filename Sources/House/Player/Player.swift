@@ -8,6 +8,9 @@ package final class Player {
   package let port: any GroupPlayer
   /// Facts that were given with entries when they were added, by their identities.
   package internal(set) var details: [Int: Order.NewEntry] = [:]
+  /// Items that a short list remembers as opened or failed: a longer one remembers twice its own number. Beyond it, those that
+  /// have left the list are forgotten.
+  package static let rememberedLimit = 200
   /// Reasons why items could not be played.
   package private(set) var failedItems: [Int: String] = [:]
   private var openedItems: [Int: OpenedItem] = [:]
@@ -28,7 +31,7 @@ package final class Player {
   package func note(_ event: SenderEvent) {
     switch event {
     case .itemStarted(let item), .itemDescribed(let item): remember(item)
-    case .itemFailed(let item, let error): failedItems[item.id] = error.description
+    case .itemFailed(let item, let error): remember(item, failed: error.description)
     default: break
     }
   }
@@ -38,10 +41,20 @@ package final class Player {
     // Nobody asks for the picture here, and a long list has thousands.
     item.metadata.artwork = nil
     openedItems[item.item.id] = item
-    guard openedItems.count > 2 * max(items.count, 100) else { return }
+    guard isFull(openedItems.count) else { return }
     let present = Set(items.map(\.id))
     openedItems = openedItems.filter { present.contains($0.key) }
   }
+
+  private func remember(_ item: PlayItem, failed reason: String) {
+    failedItems[item.id] = reason
+    guard isFull(failedItems.count) else { return }
+    // The last one stays, as it may be all that is to be told.
+    let present = Set(items.map(\.id) + [item.id])
+    failedItems = failedItems.filter { present.contains($0.key) }
+  }
+
+  private func isFull(_ count: Int) -> Bool { count > max(2 * items.count, Self.rememberedLimit) }
 
   /// The item as its source described it; nil if it was not opened yet.
   package func opened(_ item: PlayItem, _ status: GroupStatus) -> OpenedItem? {
