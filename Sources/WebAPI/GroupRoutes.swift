@@ -74,7 +74,7 @@ extension WebAPI {
       // Without a body it stops at once. Guests stop groups one by one.
       Route("POST", "/api/v1/stop", .household) { api, call in
         var fields = try JSONFields(call.request.body)
-        let sleepInS = try fields.number("sleepInS", in: Order.GroupChange.sleeps)
+        let sleepInS = try sleep(&fields)
         try fields.end()
         let answer = try await api.house.perform(.stopEverywhere(sleepInS: sleepInS))
         return try done(["said": answer.said ?? ""], at: answer.revision)
@@ -126,13 +126,26 @@ extension WebAPI {
     change.repeat = try fields.choice("repeat", of: Playlist.Repetition.allCases.map(\.rawValue))
       .flatMap(Playlist.Repetition.init)
     change.roomIds = try fields.strings("roomIds", count: 1...roomLimit)
-    change.sleepInS = try fields.number("sleepInS", in: Order.GroupChange.sleeps)
+    change.sleepInS = try sleep(&fields)
     if var effects = try fields.object("effects") {
       try call.need(.household, to: "change the sound")
       change.effects = try self.effects(&effects)
     }
     try fields.end()
     return change
+  }
+
+  /// Reads when a sleep timer ends: in some seconds, or at the next such time of the day, in this machine's zone.
+  private static func sleep(_ fields: inout JSONFields) throws -> Double? {
+    let seconds = try fields.number("sleepInS", in: Order.GroupChange.sleeps)
+    guard let text = try fields.string("sleepAt", lengths: 4...5) else { return seconds }
+    guard let minute = Alarm.minute(of: text) else {
+      throw APIProblem.invalid("sleepAt must be a time of the day, such as 23:30.")
+    }
+    guard seconds == nil else {
+      throw APIProblem.invalid("At most one of sleepInS and sleepAt may be there.")
+    }
+    return LocalZone.seconds(untilMinute: minute)
   }
 
   /// Reads a change of the effects. Null means neutral; filters replace all existing ones.

@@ -1,4 +1,5 @@
 import Driver
+import Foundation
 import House
 import Sender
 import Service
@@ -68,8 +69,37 @@ import WebTestSupport
         #expect(try answer.json(Said.self).said == "1 group pauses")
         #expect(await house.requests.last == .stopEverywhere(sleepInS: seconds))
       }
-      for body in [#"{"sleepInS":-1}"#, #"{"sleepInS":86401}"#, #"{"inS":1}"#] {
+      for body in [
+        #"{"sleepInS":-1}"#, #"{"sleepInS":86401}"#, #"{"inS":1}"#, #"{"sleepAt":"24:00"}"#,
+        #"{"sleepAt":"0730"}"#, #"{"sleepAt":"23:30","sleepInS":60}"#,
+      ] {
         try expectProblem(await client.ask("POST", "/api/v1/stop", body), 400)
+      }
+    }
+  }
+
+  @Test func `music pauses at a time of the day, by the daemon's own clock`() async throws {
+    try await withHouse { client, house in
+      let zone = LocalZone()
+      for hours: Int64 in [2, 23] {
+        let began = WallTime(seconds: Int64(Date.now.timeIntervalSince1970))
+        let shown = (began.seconds + zone.offset(at: began)) / 60 + hours * 60
+        let minute = Int(shown % 1_440)
+        let due = zone.next(minute: minute, after: began)
+        let text = "\(minute / 60):\(minute % 60 < 10 ? "0" : "")\(minute % 60)"
+        let body = #"{"sleepAt":"\#(text)"}"#
+        try await expectStatus(200, client.ask("PATCH", "/api/v1/groups/g1", body))
+        try await expectStatus(200, client.ask("POST", "/api/v1/stop", body))
+        let told = await house.requests.suffix(2).map { order -> Double? in
+          switch order {
+          case .change(_, let change): change.sleepInS
+          case .stopEverywhere(let seconds): seconds
+          default: nil
+          }
+        }
+        // The requests took less, and the clock was read in whole seconds.
+        let left = Double(due.seconds - began.seconds)
+        for seconds in told { #expect((left - 300...left).contains(seconds ?? -1), "\(text)") }
       }
     }
   }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Clock
 import House
-import LinuxIO
 import Sender
 import Service
 
@@ -48,9 +47,7 @@ struct SleepCommand: RemoteCommand {
   /// - Parameter text: a number of minutes, the next time of day that comes, or `off`, which is 0.
   static func seconds(_ text: String) throws -> Double {
     if let minute = Alarm.minute(of: text) {
-      let now = WallTime(
-        nanoseconds: HostClock.now.nanoseconds + (HostClock.wallClockLead ?? .zero).count)
-      return (LocalZone().next(minute: minute, after: now) - now).seconds
+      return LocalZone.seconds(untilMinute: minute)
     }
     let seconds = text == "off" ? 0 : Double(text).map { $0 * 60 }
     guard let seconds, Order.GroupChange.sleeps.contains(seconds) else {
