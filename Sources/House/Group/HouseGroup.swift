@@ -241,7 +241,9 @@ package final class HouseGroup {
   }
 
   /// Takes up the timer of the process before. One that has ended meanwhile ends now.
-  func sleep(until wall: WallTime, which end: LocalTime, at now: LocalTime) {
+  ///
+  /// - Parameter wall: the end as it was kept, and is kept on.
+  func resumeSleep(until end: LocalTime, onWall wall: WallTime, at now: LocalTime) {
     carryOut(sleep.set(max(end, now), at: now))
     sleepUntil = (max(end, now), wall)
   }

@@ -71,7 +71,7 @@ package final class HouseSession {
       guard let sleepUntil = group.sleepUntil else { continue }
       let end = alarms.book.local(sleepUntil)
       guard end > now || claims[group.id] != nil else { continue }
-      groups[group.id]?.sleep(until: sleepUntil, which: end, at: now)
+      groups[group.id]?.resumeSleep(until: end, onWall: sleepUntil, at: now)
     }
   }
 
