@@ -65,8 +65,11 @@ package struct EncoderChoice: Sendable {
         makeDecoder: { format throws(CodecError) in
           switch format.codec {
           case .pcm: try PCMDecoder(format: format)
-          case .flac: try AudioCodecs.makeDecoder(for: format)
-          // Small as they are, and decoded in no process that holds keys.
+          case .flac:
+            // It may be as a stranger has made it.
+            MediaWorkers.shared.isStarted
+              ? try WorkerDecoder(format) : try AudioCodecs.makeDecoder(for: format)
+          // Small as they are.
           case .opus, .mp3, .aac, .alac, .vorbis, .ac3, .eac3:
             throw .unsupported("\(format.codec) is not made smaller")
           }

@@ -1,3 +1,5 @@
+import Audio
+import Codecs
 import FFmpegSource
 import LinuxIO
 import Sender
@@ -28,6 +30,7 @@ package enum MediaWorker {
     private var packets: (any PacketSource)?
     /// The metadata last reported.
     private var metadata: ItemMetadata?
+    private var decoder: (any AudioDecoder)?
     private var frames: [Float] = []
 
     init(_ interruption: ReadInterruption) { self.interruption = interruption }
@@ -68,6 +71,8 @@ package enum MediaWorker {
       case .seekPackets(let frame):
         try packets?.seek(toFrame: frame)
         return .packet(nil, position: packets?.position ?? 0)
+      case .openDecoder(let format): return try openDecoder(format)
+      case .decode(let payload): return try decode(payload)
       }
     }
 
@@ -99,6 +104,26 @@ package enum MediaWorker {
       } catch {
         return .obstacle(MediaObstacle(error, of: location))
       }
+    }
+
+    private func openDecoder(_ format: StreamFormat) throws(MediaError) -> MediaAnswer {
+      do throws(CodecError) {
+        decoder = try AudioCodecs.makeDecoder(for: format)
+      } catch {
+        throw .unsupported(path: location, reason: error.description)
+      }
+      return .done(state)
+    }
+
+    private func decode(_ payload: ArraySlice<UInt8>) throws(MediaError) -> MediaAnswer {
+      guard let decoder else { throw .broken(path: location, reason: "it is not open") }
+      frames.removeAll(keepingCapacity: true)
+      do throws(CodecError) {
+        try decoder.decode(Array(payload), appendingTo: &frames)
+      } catch {
+        throw .broken(path: location, reason: error.description)
+      }
+      return .frames(frames.withUnsafeBytes { Array($0) }[...], nil, state)
     }
 
     private var state: MediaState {

@@ -103,12 +103,7 @@ package final class WorkerSource: MediaSource {
       bytes.count <= wanted * format.channelCount * MemoryLayout<Float>.size
     else { throw link.talksNonsense() }
     note(state)
-    bytes.withUnsafeBytes { bytes in
-      frames.reserveCapacity(frames.count + bytes.count / MemoryLayout<Float>.size)
-      for place in stride(from: 0, to: bytes.count, by: MemoryLayout<Float>.size) {
-        frames.append(bytes.loadUnaligned(fromByteOffset: place, as: Float.self))
-      }
-    }
+    frames.append(samples: bytes)
     if let failure { throw failure.error(of: link.location) }
   }
 

@@ -35,6 +35,9 @@ package enum MediaRequest: Hashable, Sendable {
   case packets
   case nextPacket
   case seekPackets(frame: Int64)
+  /// Decodes packets from now on, which come with the requests.
+  case openDecoder(StreamFormat)
+  case decode(ArraySlice<UInt8>)
 
   package var bytes: [UInt8] {
     var writer = ByteWriter()
@@ -47,6 +50,13 @@ package enum MediaRequest: Hashable, Sendable {
     case .packets: writer.uint8(5)
     case .nextPacket: writer.uint8(6)
     case .seekPackets(let frame): writer.kind(7, frame)
+    case .openDecoder(let format):
+      writer.uint8(9)
+      writer.format(format)
+    case .decode(let payload):
+      writer.uint8(10)
+      writer.uint32(UInt32(clamping: payload.count))
+      writer.bytes(Array(payload))
     }
     return writer.bytes
   }
@@ -62,6 +72,11 @@ package enum MediaRequest: Hashable, Sendable {
     case 5: self = .packets
     case 6: self = .nextPacket
     case 7: self = .seekPackets(frame: try reader.int64("frame"))
+    case 9: self = .openDecoder(try reader.format())
+    case 10:
+      let limit = UInt32(DecoderMessage.packetLimit)
+      let count = Int(try reader.uint32(in: 0...limit, "bytes of a packet"))
+      self = .decode(try reader.bytes(count, "packet"))
     case let kind: throw .outOfRange(field: "kind", value: Int64(kind))
     }
   }
@@ -149,45 +164,6 @@ package struct MediaFailure: Hashable, Sendable {
     case 6: .endsEarly(path: path, after: seconds[0], of: seconds[1])
     case 7: .notSeekable(path: path)
     default: .broken(path: path, reason: reason)
-    }
-  }
-}
-
-/// A `PassObstacle`, in the same form.
-package struct MediaObstacle: Hashable, Sendable {
-  fileprivate var kind: UInt8
-  fileprivate var number: Int64 = 0
-  fileprivate var codec = ""
-  fileprivate var failure: MediaFailure?
-
-  fileprivate init(kind: UInt8) { self.kind = kind }
-
-  package init(_ obstacle: PassObstacle, of location: String) {
-    switch obstacle {
-    case .soundIsChanged: kind = 1
-    case .isFaded: kind = 9
-    case .isMixed(let channels): (kind, number) = (2, Int64(channels))
-    case .isResampled(let rate): (kind, number) = (3, Int64(rate))
-    case .isLive: kind = 4
-    case .isPiped: kind = 5
-    case .roomsLack(let codec): (kind, number) = (6, Int64(codec.rawValue))
-    case .notPassable(let codec): (kind, self.codec) = (7, codec)
-    case .unreadable(let error): (kind, failure) = (8, MediaFailure(error, of: location))
-    }
-  }
-
-  package func obstacle(of location: String) -> PassObstacle {
-    switch kind {
-    case 1: .soundIsChanged
-    case 2: .isMixed(channels: Int(clamping: number))
-    case 3: .isResampled(rate: Int(clamping: number))
-    case 4: .isLive
-    case 5: .isPiped
-    case 6: Codec(rawValue: UInt16(clamping: number)).map { .roomsLack($0) } ?? .isLive
-    case 9: .isFaded
-    case 8:
-      failure.map { .unreadable($0.error(of: location)) } ?? .notPassable(codec: "unknown")
-    default: .notPassable(codec: codec.shownPlainly)
     }
   }
 }

@@ -16,6 +16,8 @@ package final class SmallEncoder {
   private var attempt: UInt64 = 0
   private var decoder: (any AudioDecoder)?
   private var decoderFormat: StreamFormat?
+  /// The format whose decoder has failed in this attempt: its packets are not made smaller.
+  private var failedFormat: StreamFormat?
   private var run: EncoderRun?
   private var encoded: StreamFormat?
   private var generation: UInt32?
@@ -34,7 +36,7 @@ package final class SmallEncoder {
   package func make(_ order: SmallOrder) -> SmallBatch {
     if order.attempt != attempt {
       attempt = order.attempt
-      (run, decoder, decoderFormat) = (nil, nil, nil)
+      (run, decoder, decoderFormat, failedFormat) = (nil, nil, nil, nil)
       forgetHistory()
     }
     made = []
@@ -64,12 +66,18 @@ package final class SmallEncoder {
     _ packet: AudioPacket, _ format: StreamFormat, until end: MediaTime
   ) -> [Float]? {
     if packet.startsRun || decoder == nil || decoderFormat != format {
-      decoder = try? makeDecoder(format)
+      decoder = format == failedFormat ? nil : try? makeDecoder(format)
       decoderFormat = format
     }
     guard let decoder else { return nil }
     var decoded: [Float] = []
-    do { try decoder.decode(packet.encoded.payload, appendingTo: &decoded) } catch {
+    do throws(CodecError) {
+      try decoder.decode(packet.encoded.payload, appendingTo: &decoded)
+    } catch {
+      guard case .malformed = error else {
+        (self.decoder, failedFormat) = (nil, format)
+        return nil
+      }
       decoded = []
     }
     let channels = format.audio.channelCount
