@@ -42,7 +42,7 @@ final class SmallThread: Sendable {
       defer { state.hasBegun = true }
       return !state.hasBegun
     }
-    if begins { start() }
+    if begins { start(order) }
     signal.signal()
   }
 
@@ -52,11 +52,13 @@ final class SmallThread: Sendable {
   }
 
   /// Without a thread, rooms with weak links get the usual encoding. The next order tries again.
-  private func start() {
+  private func start(_ order: SmallOrder) {
     do throws(IOError) {
       try RealtimeThread.start(name: "small encoding", priority: nil) { [self] in run() }.detach()
     } catch {
-      state.withLock { $0.hasBegun = false }
+      state.withLock { ($0.hasBegun, $0.order) = (false, nil) }
+      // The session goes on without what was ordered, and orders more.
+      batches.post(SmallBatch(attempt: order.attempt))
     }
   }
 

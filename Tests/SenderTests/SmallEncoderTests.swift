@@ -1,5 +1,6 @@
 import Audio
 import Clock
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -175,6 +176,41 @@ import WireProtocol
     Self.make(&small, &store, with: encoder, for: second...first)
     Self.expectSmall(store, from: Self.time(10), to: Self.time(100))
     #expect(small.order(from: &store, for: second...first) == nil)
+  }
+
+  /// A link that is good again takes the usual packets faster than small ones are made.
+  @Test func `a room that is behind gets what others have outrun`() throws {
+    var (store, small) = (Self.store(), SmallEncoding())
+    Self.append(0..<600, to: &store)
+    let encoder = Self.encoder()
+    Self.make(&small, &store, with: encoder, for: 0...0)
+    let ahead = try #require(store.entry(from: store.sequence(at: Self.time(400)))).sequence
+    Self.make(&small, &store, with: encoder, for: ahead...ahead)
+    let behind = try #require(store.entry(from: store.sequence(at: Self.time(200)))).sequence
+    Self.make(&small, &store, with: encoder, for: behind...ahead)
+    let usual = store.entries.filter { $0.form != .small && $0.sequence >= behind }
+    #expect(usual.prefix(300).allSatisfy { $0.form == .whole })
+  }
+
+  /// The process that decodes strangers' packets may end on one of them.
+  @Test func `a decoder that ends leaves the usual packets, and is not begun again for them`() {
+    final class Decoder: AudioDecoder {
+      func decode(_ payload: [UInt8], appendingTo frames: inout [Float]) throws(CodecError) {
+        throw .failed(call: "decoding process", reason: "it crashed")
+      }
+    }
+    let count = Mutex(0)
+    var (store, small) = (Self.store(), SmallEncoding())
+    Self.append(0..<20, to: &store)
+    Self.append(20..<40, to: &store)
+    let encoder = SmallEncoder(
+      makeDecoder: { _ throws(CodecError) in
+        count.withLock { $0 += 1 }
+        return Decoder()
+      }, makeEncoder: { SmallTestEncoder($0) })
+    Self.make(&small, &store, with: encoder, for: 0...0)
+    #expect(store.entries.allSatisfy { $0.form == .only })
+    #expect(count.withLock { $0 } == 1)
   }
 
   /// Encoder and rate converter have settled where the small packets begin.

@@ -179,7 +179,7 @@ extension GroupSession {
   /// True if every room can play, and goes on to.
   package var allRoomsAreReady: Bool {
     rooms.links.indices.allSatisfy {
-      rooms.links[$0].isReady && !rooms.needsTime($0, from: timeline.nextStart)
+      rooms.links[$0].isReady && !rooms.needsTime($0, from: timeline.nextStart, until: timeline.end)
     }
   }
 

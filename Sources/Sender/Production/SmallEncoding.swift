@@ -51,7 +51,7 @@ struct SmallEncoding {
       begin(at: begun == nil ? needs.lowerBound : settled, in: &store)
     }
     guard !isWaiting else { return nil }
-    (next, settled) = (max(next, needs.lowerBound), max(settled, needs.lowerBound))
+    skip(to: needs.lowerBound, in: store)
     return portion(of: store, to: needs.upperBound)
   }
 
@@ -73,6 +73,16 @@ struct SmallEncoding {
   private mutating func goBack(to sequence: UInt64, from begun: UInt64) {
     if next > begun { filled.append(begun..<next) }
     (self.begun, next, settled) = (sequence, sequence, sequence)
+  }
+
+  /// The rooms have outrun what is made. A room that comes after them may need what is left out, and so goes back to it.
+  private mutating func skip(to sequence: UInt64, in store: PacketStore) {
+    settled = max(settled, sequence)
+    guard let begun, next < sequence else { return }
+    if next > begun { filled.append(begun..<next) }
+    let oldest = store.entry(from: 0)?.sequence ?? next
+    filled.removeAll { $0.upperBound <= oldest }
+    (self.begun, next) = (sequence, sequence)
   }
 
   private mutating func portion(of store: PacketStore, to last: UInt64) -> SmallOrder? {

@@ -30,6 +30,10 @@ package struct SmallBatch: Hashable, Sendable {
   /// True if more comes of the packets that were ordered, once others follow them.
   package var isUnderWay = false
 
+  package init(attempt: UInt64, packets: [Packet] = [], isUnderWay: Bool = false) {
+    (self.attempt, self.packets, self.isUnderWay) = (attempt, packets, isUnderWay)
+  }
+
   package struct Packet: Hashable, Sendable {
     package var produced: ProducedPacket
     package var format: StreamFormat

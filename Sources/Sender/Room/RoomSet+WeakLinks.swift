@@ -52,19 +52,25 @@ extension RoomSet {
     links.indices.contains { links[$0].connected?.media?.isProbed ?? false }
   }
 
-  var hasWeakLinks: Bool { links.indices.contains { links[$0].weakness.isWeak } }
+  /// True if a room is there that gets the small encoding.
+  var hasWeakLinks: Bool {
+    links.indices.contains { links[$0].weakness.isWeak && links[$0].connected != nil }
+  }
 
   /// Music that a room with a weak link must have for a start: what comes next takes as long where packets were lost.
   private static let leadToStart = MediaDuration.seconds(1)
 
   /// True if the room is ready, but its link is being probed, or has just been found to be weak. A start in that moment
   /// would leave a hole behind it.
-  func needsTime(_ index: Int, from place: MediaTime) -> Bool {
+  ///
+  /// - Parameter end: of the music, where it is known: no room ever has more.
+  func needsTime(_ index: Int, from place: MediaTime, until end: MediaTime?) -> Bool {
     if links[index].connected?.media?.isProbed ?? false { return true }
     guard links[index].weakness.isWeak, let status = links[index].connected?.status else {
       return false
     }
-    return status.bufferedUntil - place < Self.leadToStart
+    let wanted = place + Self.leadToStart
+    return status.bufferedUntil < min(wanted, end ?? wanted)
   }
 
   /// The numbers of the packets that rooms with weak links get next, from the first to the last; nil if there is no such
