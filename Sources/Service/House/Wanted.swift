@@ -38,7 +38,9 @@ extension HouseControl {
     for case .address(let address) in wanted { addresses.insert(address.text) }
     guard asker.reach != .internet, !addresses.isEmpty else { return [] }
     let inQueues = try await narrow(among: addresses)
-    return inQueues.union(try await library.narrow(among: addresses.subtracting(inQueues)))
+    let others = addresses.subtracting(inQueues)
+    // A library that cannot tell keeps nobody from the radio, and gives no address of a guest's more reach.
+    return inQueues.union((try? await library.narrow(among: others)) ?? others)
   }
 
   private func entries(
