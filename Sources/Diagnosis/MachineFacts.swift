@@ -93,7 +93,9 @@ package struct InterfaceFacts: Hashable, Sendable {
     if link.savesPower == true {
       return .wrong(
         "Wi-Fi", "\(link.name) saves power, which delays packets by 50 to 200 ms",
-        cure: "sudo iw dev \(link.name) set power_save off")
+        cure:
+          "sudo iw dev \(link.name) set power_save off, which holds until the next boot; for good: "
+          + "wifi.powersave=2 below [connection] in /etc/NetworkManager/conf.d/no-power-save.conf")
     }
     if let signal = link.signal, signal < Self.weakSignal {
       return .notice(

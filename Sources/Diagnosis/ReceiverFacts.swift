@@ -99,7 +99,9 @@ package struct ReceiverFacts: Hashable, Sendable {
     guard let process else {
       return .wrong(
         "receiver", "does not run",
-        cure: "sudo systemctl start tutti-receiver, or: tutti-receiver --name Kitchen")
+        cure: "sudo systemctl start tutti-receiver, and if it ends again: "
+          + "journalctl -u tutti-receiver -n 5; or without a service: tutti-receiver --name Kitchen"
+      )
     }
     if case .failed(let number, let reason) = port {
       return .wrong(

@@ -111,7 +111,11 @@ struct ReceiverConfiguration {
     } catch {
       throw StartFailure.unavailable("cannot read the filter of --fir: \(error)")
     }
-    guard let bytes else { throw StartFailure.unavailable("there is no file \(path); see --fir") }
+    guard let bytes else {
+      throw StartFailure.unavailable(
+        "there is no file \(path), or a service may not see it, as everything below /home; see --fir"
+      )
+    }
     do throws(ImpulseFileError) {
       return try ImpulseFile.read(bytes)
     } catch {

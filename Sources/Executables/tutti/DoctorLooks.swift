@@ -17,14 +17,15 @@ import enum House.Refusal
 final class PlayerLook: Sendable {
   private let playing = Mutex<[StatusReport.Room]>([])
 
-  func check(_ client: ControlClient) -> Checkup.Check {
+  /// - Parameter hasService: true if this machine is to have a daemon, which systemd starts.
+  func check(_ client: ControlClient, hasService: Bool) -> Checkup.Check {
     let silence = Finding.wrong(
       "player", "one runs with \(client.place.path), and does not answer",
       cure: "find it with pgrep -a tutti, and end it")
     return Checkup.Check("player", ifSilent: silence) { [self] in
       do {
         guard let answer = try client.askIfRunning(.status) else {
-          return [.well("player", "none runs here")]
+          return [hasService ? Self.deadService : .well("player", "none runs here")]
         }
         let rooms = answer.status?.rooms ?? []
         playing.withLock { $0 = rooms }
@@ -40,6 +41,11 @@ final class PlayerLook: Sendable {
       }
     }
   }
+
+  /// Without it, commands use what this user alone has, such as pairings.
+  private static let deadService = Finding.wrong(
+    "player", "the household's daemon is installed, and does not run",
+    cure: "sudo systemctl start tutti, and if it ends again: journalctl -u tutti -n 5")
 
   /// Returns the player's room of this name, or nil if the player is not connected to it.
   func room(_ name: String) -> StatusReport.Room? {

@@ -56,7 +56,9 @@ struct DoctorCommand: ParsableCommand {
       let names = Dictionary(paired.all.map { ($0.id.hex, $0.name) }, uniquingKeysWith: { $1 })
       try checkup.run([
         search.check(paired: names), Checkup.state(state.path), identity(state, trust),
-        player.check(ControlClient(state.commands, isQuiet: true)),
+        player.check(
+          ControlClient(state.commands, isQuiet: true),
+          hasService: common.stateDir == nil && SystemService.isEnabled("tutti")),
         decoder, Checkup.clock(), Checkup.interfaces(),
       ])
       try checkup.run(SourceLooks(config).checks)
