@@ -10,19 +10,19 @@ set -eu
 sed -i 's# systemd\.\(run\|unit\)[^ ]*##g' /boot/firmware/cmdline.txt
 mkdir -p /etc/NetworkManager/conf.d
 printf '# Power saving delays packets by 50 to 200 ms.\n[connection]\nwifi.powersave=2\n' >/etc/NetworkManager/conf.d/no-power-save.conf
-# The network comes after this script; the package is installed at the next boot.
+# The network comes after this script; the package is installed at the next boot, and again until that has succeeded: somebody may pull
+# the plug while it is unpacked.
 cat >/etc/systemd/system/tutti-install.service <<'END'
 [Unit]
 Description=Installs the Tutti receiver, once
 Wants=network-online.target
 After=network-online.target
-ConditionPathExists=!/usr/bin/tutti-receiver
 
 [Service]
 Type=oneshot
 Restart=on-failure
 RestartSec=30
-ExecStart=sh -c 'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y /boot/firmware/tutti-receiver_*_arm64.deb'
+ExecStart=sh -c 'export DEBIAN_FRONTEND=noninteractive; dpkg --force-confold --configure -a; apt-get update && apt-get install -y -f /boot/firmware/tutti-receiver_*_arm64.deb'
 ExecStartPost=systemctl disable tutti-install
 
 [Install]
