@@ -2,6 +2,8 @@
 # cross.sh ARCH SUITE [PRODUCT...]: builds the programs for another architecture or another Debian than this machine's, into
 # .build/cross/SUITE-ARCH, and prints the folder. For this machine's architecture it takes the toolchain that is here; for others
 # Debian's own Swift, of its suite sid, with the run-time library of Debian's package for that architecture. Needs root.
+# Of another architecture, the product `core` is the core's tests and tutti-simulate, in .build/cross/SUITE-ARCH-core. They load the
+# run-time library, which needs trixie or newer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 arch=$1 suite=$2
@@ -65,8 +67,16 @@ if [ "$suite" = bookworm ]; then
 	options+=(-Xlinker "$(pwd)/$scratch/glibc-2.36.o")
 fi
 packages=$root/usr/lib/$triple/pkgconfig:$root/usr/share/pkgconfig
-for product; do
+build() {
 	scripts/root.sh enter "$compiler" env PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_LIBDIR="$packages" PKG_CONFIG_PATH="$packages" \
-		swift build "${options[@]}" --swift-sdks-path "$cache/bundles" --swift-sdk "tutti-$suite-$arch" --product "$product" >&2
+		"$@" --swift-sdks-path "$cache/bundles" --swift-sdk "tutti-$suite-$arch" >&2
+}
+for product; do
+	if [ "$product" = core ]; then
+		scratch+=-core
+		build TUTTI_CORE=1 swift build -j "$jobs" -c release --scratch-path "$scratch" -Xswiftc -enable-testing --build-tests
+	else
+		build swift build "${options[@]}" --product "$product"
+	fi
 done
 echo "$scratch/aarch64-unknown-linux-gnu/release"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # arm64.sh SUITE: the arm64 packages of .build/packages/SUITE in an arm64 system under emulation (qemu-user): installed by dpkg; the
 # receiver plays FLAC and Opus beside one of this machine, both rooms from this machine's sender. Needs root, qemu-user-static and sox,
-# and the programs of `make build`.
+# and the programs of `make build`. Of trixie, the core's tests as well, if scripts/cross.sh has built them, and ten seeds of the
+# simulation, which must come to the same as here.
 #
 # It shows that the code is right on this architecture. It shows nothing of a real board: timing, sound cards, memory order. Nor of the
 # sender, but that it starts: the process that decodes files confines itself by seccomp, which qemu-user has not, so that it refuses.
@@ -97,3 +98,22 @@ round() {
 apart=300
 round flac 20
 round opus 15
+
+# MARK: the core
+
+core=$(pwd)/.build/cross/$suite-arm64-core/aarch64-unknown-linux-gnu/release
+[ -x "$core/tutti-simulate" ] || {
+	say "the core's tests are not built, and were not run"
+	exit
+}
+swarm() { "$@" --scenario swarm --runs 10 | grep -o 'seed.*digest .*'; }
+library=$cache/swift-arm64/swift/linux
+for folder in "$core" "$library"; do mkdir -p "$root$folder" && mount --bind "$folder" "$root$folder"; done
+arm64=(chroot "$root" env -i "QEMU_CPU=$QEMU_CPU" "LD_LIBRARY_PATH=$library")
+swarm "$programs/tutti-simulate" >"$work/here.seeds"
+swarm "${arm64[@]}" "$core/tutti-simulate" >"$work/arm.seeds"
+cmp "$work/here.seeds" "$work/arm.seeds" >&2 || fail "the simulation comes to something else on arm64"
+say "simulated: $(wc -l <"$work/arm.seeds") seeds, to the same as here"
+"${arm64[@]}" "$core/tuttiPackageTests.xctest" --testing-library swift-testing --skip 'LongTests|^SimulationTests' >"$work/tests" 2>&1 ||
+	fail "the core's tests: $(grep -a '✘' "$work/tests" | head -n 20; tail -n 3 "$work/tests")"
+say "the core: $(tail -n 1 "$work/tests")"
