@@ -108,7 +108,8 @@ core=$(pwd)/.build/cross/$suite-arm64-core/aarch64-unknown-linux-gnu/release
 }
 swarm() { "$@" --scenario swarm --runs 10 | grep -o 'seed.*digest .*'; }
 library=$cache/swift-arm64/swift/linux
-for folder in "$core" "$library"; do mkdir -p "$root$folder" && mount --bind "$folder" "$root$folder"; done
+# Tests read documents of this checkout.
+for folder in "$(pwd)" "$library"; do mkdir -p "$root$folder" && mount --bind "$folder" "$root$folder"; done
 arm64=(chroot "$root" env -i "QEMU_CPU=$QEMU_CPU" "LD_LIBRARY_PATH=$library")
 swarm "$programs/tutti-simulate" >"$work/here.seeds"
 swarm "${arm64[@]}" "$core/tutti-simulate" >"$work/arm.seeds"
