@@ -10,8 +10,8 @@ extension GroupSession {
   }
 
   mutating func measured(_ id: RoomID, _ rate: Double, at now: LocalTime) {
-    guard let codec = configuration.smallCodec, live.item == nil else { return }
-    rooms.measured(id, rate, needed: store.byteRate, small: codec, at: now)
+    guard live.item == nil else { return }
+    rooms.measured(id, rate, needed: store.byteRate, at: now)
   }
 
   /// True while measurements are awaited (`Input.measured`).

@@ -35,7 +35,12 @@ extension RoomSet {
           from: store, as: wanted, schedule, decodedAs: codecs, plan),
         !bytes.isEmpty
       else { continue }
+      let before = links[index].sentForm
       links[index].sent()
+      if let small = configuration.smallCodec, links[index].sentForm != before {
+        let getsSmall = links[index].sentForm == .small
+        tellOf(links[index].id, getsSmall ? .weak(getting: small) : .recovered)
+      }
       outputs.append(.send(links[index].id, .media, bytes))
     }
   }

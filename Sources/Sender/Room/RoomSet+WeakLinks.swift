@@ -17,15 +17,12 @@ extension RoomSet {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     for index in links.indices {
       guard let end = links[index].connected?.status?.bufferedUntil else { continue }
-      let wasWeak = links[index].weakness.isWeak
       if links[index].codecs?.contains(small) == true {
         links[index].weakness.judge(
           isTooSlow: links[index].isTooSlow(at: now), lead: end - playhead, at: now)
       } else {
         links[index].weakness = WeakLink()
       }
-      let isWeak = links[index].weakness.isWeak
-      if isWeak != wasWeak { tellOf(links[index].id, isWeak ? .weak(getting: small) : .recovered) }
     }
   }
 
@@ -39,13 +36,12 @@ extension RoomSet {
 
   /// Takes what TCP has measured of a room's link, in bytes per second, while the music takes `needed`.
   mutating func measured(
-    _ id: RoomID, _ rate: Double, needed: Double, small: Codec, at now: LocalTime
+    _ id: RoomID, _ rate: Double, needed: Double, at now: LocalTime
   ) {
     guard needed > 0, let index = index(of: id),
       links[index].connected?.media?.measured(rate / needed, at: now) == true
     else { return }
     links[index].weakness.failed(at: now)
-    tellOf(id, .weak(getting: small))
   }
 
   var isProbing: Bool {
