@@ -121,7 +121,6 @@ extension Scenario.Disturbance.Kind: CustomStringConvertible {
     case .killSender: "the sender is killed"
     case .restartSender(let seconds):
       "the sender is killed, and starts again after \(span(seconds))"
-    case .suspendSender(let seconds): "the sender sleeps for \(span(seconds))"
     case .slowLink(let room, let rate, let seconds):
       "the link of room \(room) carries \(Int(rate)) bytes a second for \(span(seconds))"
     }

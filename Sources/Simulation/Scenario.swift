@@ -29,7 +29,6 @@ package struct Scenario: Sendable {
       case killSender
       /// Ends the sender, and starts it again.
       case restartSender(seconds: Double)
-      case suspendSender(seconds: Double)
       /// A room's link carries so many bytes a second for that long.
       case slowLink(Int, rate: Double, seconds: Double)
     }
@@ -122,7 +121,7 @@ package struct Scenario: Sendable {
   private var troubledRooms: [Int] {
     disturbances.compactMap {
       switch $0.kind {
-      case .command, .killSender, .restartSender, .suspendSender: nil
+      case .command, .killSender, .restartSender: nil
       case .partition(let room, _), .stall(let room, _), .suspend(let room, _),
         .clockStep(let room, _), .unplug(let room, _), .restart(let room, _),
         .slowLink(let room, _, _):
@@ -207,7 +206,6 @@ extension Scenario.Disturbance.Kind {
       guard group.sender != nil else { return }
       group.killSender()
       later(seconds) { _ = $0.restartSender() }
-    case .suspendSender(let seconds): group.suspendSender(for: Nanoseconds(seconds: seconds))
     case .slowLink(let room, let rate, let seconds):
       let usual = group.configuration.rooms[room].path
       var slow = usual
