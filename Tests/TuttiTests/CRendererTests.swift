@@ -7,7 +7,7 @@ import Tutti
 
 /// Renderers of the C interface, called from here.
 @Suite struct CRendererTests {
-  /// What one call after the other has returned, in a thread as a program in C has it: the calls block.
+  /// A thread makes one call after the other, as a program in C does, because they block: what each has returned.
   private static func results(
     latency: Double, _ calls: @escaping @Sendable (OpaquePointer) -> [Int32]
   ) async throws -> [Int32] {

@@ -2,7 +2,7 @@ import House
 import Sender
 
 extension FakeHouse {
-  /// Of what was added since a queue was cleared last.
+  /// A queue forgets its addresses when it is cleared: those that a guest has added since then.
   package func narrow(among addresses: Set<String>) -> Set<String> {
     var added: [Order.NewEntry] = []
     for case .edit(_, let edit, _) in requests {
