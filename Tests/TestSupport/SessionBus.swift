@@ -16,8 +16,11 @@ package final class SessionBus {
   }
 
   package var address: String { "unix:path=\(path)" }
-  /// Variables that point a program to the bus.
-  package var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": address] }
+  /// Variables that point a program to the bus. playerctl looks for players on the system bus as well, and gives up if that
+  /// one's socket is there and nobody listens; nothing at all at an address it takes for a bus without players.
+  package var environment: [String: String] {
+    ["DBUS_SESSION_BUS_ADDRESS": address, "DBUS_SYSTEM_BUS_ADDRESS": address + "-system"]
+  }
 
   /// Returns once it answers, under the same address as before.
   package func start() throws {
