@@ -60,6 +60,7 @@ test-packages:
 
 test-arm64:
 	@Tests/Packages/arm64-root.sh "$(SUITE)"
+	@test "$(SUITE)" != trixie || scripts/cross.sh arm64 trixie core >/dev/null
 	@Tests/Packages/arm64.sh "$(SUITE)"
 
 run: build

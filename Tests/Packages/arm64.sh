@@ -20,6 +20,9 @@ fail() {
 	echo "test-arm64: $*" >&2
 	exit 1
 }
+core=.build/cross/$suite-arm64-core/aarch64-unknown-linux-gnu/release
+[ ! -x "$core/tutti-simulate" ] || [ -x "$programs/tutti-simulate" ] ||
+	fail "its simulation is compared with this machine's; build that as yourself: swift build -c release --product tutti-simulate"
 for tool in qemu-aarch64-static sox; do
 	command -v "$tool" >/dev/null || fail "there is no $tool; install it: apt install qemu-user-static sox"
 done
@@ -101,11 +104,11 @@ round opus 15
 
 # MARK: the core
 
-core=$(pwd)/.build/cross/$suite-arm64-core/aarch64-unknown-linux-gnu/release
 [ -x "$core/tutti-simulate" ] || {
 	say "the core's tests are not built, and were not run"
 	exit
 }
+core=$(pwd)/$core
 swarm() { "$@" --scenario swarm --runs 10 | grep -o 'seed.*digest .*'; }
 library=$cache/swift-arm64/swift/linux
 # Tests read documents of this checkout.
