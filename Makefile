@@ -94,7 +94,9 @@ mutants: setup
 	@Tests/Mutants/mutants.py $(if $(ONLY),--only '$(ONLY)')
 
 soak: setup
-	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) scripts/test.sh --filter SoakTests
+	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) TUTTI_SOAK_RECORD=$(CURDIR)/.build/soak.tsv scripts/test.sh --filter SoakTests
+	@python3 -c 'import matplotlib' 2>/dev/null || { echo "no plot: python3-matplotlib is not installed"; exit 0; }; \
+		Tests/Support/soak-plot.py .build/soak.tsv .build/soak.png && echo "soak: .build/soak.png shows what was taken, and when"
 
 check: build lint
 	scripts/check-size.sh $(BUILD)
