@@ -204,7 +204,7 @@ for cut in $(seq "${CUTS:-1}"); do
 done
 say "cut off ${CUTS:-1} times, in the middle of music and of upgrades: it boots and plays on"
 # A system that starts everything at once may deliver late.
-journal '^the room got worse: '
+journal '^the room got worse: ' '^nothing to play: '
 
 # MARK: removed and purged
 
