@@ -77,7 +77,13 @@ import Testing
     struct Sync: Decodable { var errorUs: Double? }
 
     func status() throws -> Status {
-      let (code, lines) = try command("status", "--json")
+      var (code, lines) = try command("status", "--json")
+      if code == 69 {
+        // The list has ended, where only one item was to be repeated.
+        #expect(try player.exitCode() == 0, "\(player.lines.suffix(20))")
+        player = try startedPlayer(files, paths, in: folder)
+        (code, lines) = try command("status", "--json")
+      }
       try #require(code == 0, "\(lines)")
       return try JSONDecoder().decode(Status.self, from: Data(lines[0].utf8))
     }
@@ -86,7 +92,11 @@ import Testing
     func expectBounded(_ step: String) throws {
       let programs = zip(["room a", "room b", "player"], receivers.map(\.program) + [player])
       for (name, program) in programs {
-        let (begin, now) = try record.take(program, name)
+        guard let (begin, now) = try? record.take(program, name) else {
+          // `status` starts the player anew if the list has ended.
+          #expect(name == "player", "\(name) has ended: \(program.lines.suffix(20))")
+          continue
+        }
         let growth = now.memory - begin.memory
         #expect(growth < Self.growth, "\(name) grew by \(growth) KiB by \(step)")
         // Connections that begin while old ones end, and decoders of the items to come.
