@@ -156,6 +156,21 @@ final class NetworkInput {
     return judged { library.calls.avio_open2(&context, url, AVIO_FLAG_READ, &callback, &options) }
   }
 
+  /// Connects to a server, to write and to read.
+  func connect(_ address: String, _ context: inout UnsafeMutablePointer<AVIOContext>?) -> Int32 {
+    guard asks() else { return cff_exit }
+    var options: OpaquePointer?
+    defer { library.calls.av_dict_free(&options) }
+    set(&options)
+    // FFmpeg would take a proxy of the environment for one that it may speak HTTP with.
+    for (key, value) in ["http_proxy": "", "protocol_whitelist": "tcp,tls"] {
+      _ = library.calls.av_dict_set(&options, key, value, 0)
+    }
+    var callback = interruptCallback
+    let flags = AVIO_FLAG_READ_WRITE | AVIO_FLAG_DIRECT
+    return judged { library.calls.avio_open2(&context, address, flags, &callback, &options) }
+  }
+
   /// Opens connections that a demuxer asks for, such as HLS segments, with the demuxer's own options added. FFmpeg
   /// alone would check only the certificate of the playlist's server.
   fileprivate func open(

@@ -34,7 +34,7 @@
   X(avformat_open_input) X(avformat_seek_file) X(avio_alloc_context) X(avio_context_free) \
   X(avformat_index_get_entries_count) X(avformat_index_get_entry)                                 \
   X(avformat_index_get_entry_from_timestamp) X(av_add_index_entry) X(avio_closep) X(avio_open2)   \
-  X(avio_read) X(avio_read_partial) X(avio_seek) X(avio_size)
+  X(avio_flush) X(avio_read) X(avio_read_partial) X(avio_seek) X(avio_size) X(avio_write)
 
 #define CFF_SWRESAMPLE(X)                                                                         \
   X(swr_alloc_set_opts2) X(swr_convert) X(swr_free) X(swr_get_out_samples) X(swr_init)
