@@ -207,7 +207,7 @@ let package = Package(
       name: "Library",
       dependencies: [
         "Clock", "Audio", "Sender", "Driver", "House", "PlaylistFormats", "Service", "LinuxIO",
-        "SQLiteStore", "FFmpegSource", "ExpatFeeds",
+        "SQLiteStore", "FFmpegSource", "ExpatFeeds", "ProgramJSON",
       ],
       path: "Sources/Library", swiftSettings: strict + small),
 

@@ -1,6 +1,7 @@
 import ExpatFeeds
 import FFmpegSource
 import LinuxIO
+import ProgramJSON
 import Sender
 
 /// Reads files in a separate program: a file that crashes or blocks FFmpeg ends only this program, and neither the
@@ -36,6 +37,7 @@ package enum LibraryWorker {
       case .shrink(let path, let isInside, let size, let target):
         return .done(try shrink(path, isInside, size, target))
       case .feed(let address, let reach): return try feed(address, reach)
+      case .listens(let request): return request.answer()
       }
     } catch {
       return switch error {
@@ -108,6 +110,8 @@ enum WorkerRequest: Hashable {
   case shrink(String, isInside: Bool, size: Int, target: String)
   /// Reads the feed at an address. The program must be ended after its answer.
   case feed(String, SourceReach)
+  /// Tells a service of listens. The program must be ended after its answer.
+  case listens(ListenRequest)
 
   private var words: [String] {
     switch self {
@@ -118,6 +122,9 @@ enum WorkerRequest: Hashable {
     case .shrink(let path, let isInside, let size, let target):
       ["shrink", path, isInside ? "inside" : "itself", "\(size)", target]
     case .feed(let address, let reach): ["feed", address, reach.rawValue]
+    // JSON has no zero.
+    case .listens(let request):
+      ["listens", String(decoding: (try? JSON.encode(request)) ?? [], as: UTF8.self)]
     }
   }
 
@@ -137,6 +144,11 @@ enum WorkerRequest: Hashable {
     case ("feed", 3):
       guard let reach = SourceReach(rawValue: words[2]) else { return nil }
       self = .feed(words[1], reach)
+    case ("listens", 2):
+      guard let request = try? JSON.decode(ListenRequest.self, from: words[1].utf8) else {
+        return nil
+      }
+      self = .listens(request)
     default: return nil
     }
   }
@@ -148,6 +160,7 @@ enum WorkerAnswer {
   /// - isOwn: true if it came from this machine itself.
   case feed(PodcastFeed, isOwn: Bool)
   case loudness(MeasuredSound)
+  case answered(ListenAnswer)
   case done(String)
   /// The file does not exist any more.
   case gone
@@ -162,6 +175,7 @@ enum WorkerAnswer {
     case .tags(let tags): ["tags"] + tags.words
     case .loudness(let sound): ["loudness", "\(sound.peak)", sound.blocks.text]
     case .feed(let feed, let isOwn): ["feed", isOwn ? "own" : "", feed.title] + feed.words
+    case .answered(let answer): ["answered"] + answer.words
     case .done(let text): ["done", text]
     case .gone: ["gone", ""]
     case .unreadable(let reason): ["unreadable", reason]
@@ -189,6 +203,9 @@ enum WorkerAnswer {
       guard words.count > 2, let feed = PodcastFeed(title: words[2], words: words.dropFirst(3))
       else { return nil }
       self = .feed(feed, isOwn: words[1] == "own")
+    case "answered":
+      guard let answer = ListenAnswer(words: words.dropFirst()) else { return nil }
+      self = .answered(answer)
     case "done": self = .done(words[1])
     case "gone": self = .gone
     case "unreadable": self = .unreadable(words[1])

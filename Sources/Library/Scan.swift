@@ -238,7 +238,7 @@ final class Scan {
           let reason = reason.holds(location) ? reason : "\(location)/\(file.name): \(reason)"
           try add(.fault(folder: path, file, reason: reason))
           reportFault(reason)
-        case .gone, .done, .loudness, .feed, .useless: isWhole = false
+        case .gone, .done, .loudness, .feed, .answered, .useless: isWhole = false
         }
       }
       done += part.count

@@ -147,6 +147,33 @@ import Testing
     #expect(error?.description.hasPrefix("tutti.conf:33: there are 16 inputs at most") ?? false)
   }
 
+  @Test func `listens go to services of the configuration`() throws {
+    let read = try Self.read(
+      """
+      [scrobble Anna]
+      service = listenbrainz
+      token-file = /etc/tutti/anna
+      [input A]
+      source = alsa:x
+      [scrobble Ben]
+      groups = Kitchen, Living room
+      url = https://libre.fm/2.0/
+      service = lastfm
+      token-file = /etc/tutti/ben
+      """)
+    #expect(read.listenServices.map(\.name) == ["Anna", "Ben"] && read.inputs.count == 1)
+    #expect(read.listenServices[0].address == .listenBrainz)
+    #expect(read.listenServices[1].address.text == "https://libre.fm/2.0/")
+    #expect(read.listenServices[1].groups == ["Kitchen", "Living room"])
+    #expect(!read.isFollowed(after: HouseConfiguration()))
+    let sections = (1...HouseConfiguration.serviceLimit).map {
+      "[scrobble \($0)]\nservice = lastfm\ntoken-file = /x\n"
+    }
+    #expect(
+      try Self.read(sections.joined()).listenServices.count == HouseConfiguration.serviceLimit)
+    #expect(throws: Refusal.self) { try Self.read(sections.joined() + "[scrobble more]") }
+  }
+
   @Test func `an empty file leaves everything as it is`() throws {
     #expect(try Self.read("") == HouseConfiguration())
     #expect(try Self.read("\n# port = 1\n") == HouseConfiguration())
@@ -157,8 +184,8 @@ import Testing
     ("port = -1", "tutti.conf:1: port is 0 to 65535"),
     ("port = 65536", "tutti.conf:1: port is 0 to 65535"),
     ("\n\nresume = maybe", "tutti.conf:3: resume is yes or no"),
-    ("[server]", "tutti.conf:1: there is no section [server]; there is: [input NAME]"),
-    ("[input x", "tutti.conf:1: there is no section [input x; there is: [input NAME]"),
+    ("[server]", "tutti.conf:1: there is no section [server]; there are: [input NAME]"),
+    ("[input x", "tutti.conf:1: there is no section [input x; there are: [input NAME]"),
     ("port = 1\n[input]", "tutti.conf:2: an input has a name of at most 64 bytes"),
     ("[input a]\nsource = a.wav", "tutti.conf:2: source is alsa:CARD or pipe:/PATH"),
     ("[input a]\nsource = -", "tutti.conf:2: source is alsa:CARD or pipe:/PATH"),
@@ -185,6 +212,21 @@ import Testing
     (
       "[input a]\nsource = alsa:x\ncommand = x",
       "tutti.conf:1: [input a] has either a source or a command"
+    ),
+    ("[scrobble]", "tutti.conf:1: a service has a name of at most 64 bytes"),
+    (
+      "[scrobble a]\nport = 1",
+      "tutti.conf:2: there is no key port in [scrobble a]; there are: service"
+    ),
+    ("[scrobble a]\nservice = x", "tutti.conf:2: service is one of: listenbrainz, lastfm"),
+    ("[scrobble a]\nurl = a.example", "tutti.conf:2: url is an address such as https://host/path"),
+    ("[scrobble a]\ntoken-file = x", "tutti.conf:2: token-file is the whole path of a file"),
+    ("[scrobble a]\ngroups = ,", "tutti.conf:2: groups has no value"),
+    ("[scrobble a]\nurl = http://a\nurl = http://b", "tutti.conf:3: url is set already"),
+    ("\n[scrobble a]\n", "tutti.conf:2: [scrobble a] needs a line such as: service = listenbrainz"),
+    (
+      "[scrobble a]\nservice = lastfm",
+      "tutti.conf:1: [scrobble a] needs a line such as: token-file = /etc/tutti/token"
     ),
     ("port", "tutti.conf:1: write: key = value"),
     ("name =", "tutti.conf:1: name has no value"),

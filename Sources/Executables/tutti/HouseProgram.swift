@@ -156,6 +156,7 @@ final class HouseProgram: LoopMember {
   private func stop() {
     guard end == nil else { return }
     end = HostClock.now + Self.farewell
+    surfaces.stopCounting()
     house.stop()
   }
 
@@ -163,6 +164,7 @@ final class HouseProgram: LoopMember {
   private func leave() {
     guard end == nil else { return }
     end = HostClock.now
+    surfaces.stopCounting()
     house.leave()
   }
 

@@ -28,6 +28,8 @@ final class HouseSurfaces {
   private let mpris: HouseMPRIS?
   /// Keeps the history of what was played, and follows podcasts.
   private let history: Task<Void, Never>?
+  /// Tells services what is heard; nil unless the configuration asks for it.
+  private let listens: (keeper: ListenKeeper, task: Task<Void, Never>)?
   /// Lets programs such as Home Assistant find the page; nil where the network cannot reach it.
   private let presence: ServicePublisher?
 
@@ -50,6 +52,7 @@ final class HouseSurfaces {
         await feeds
       }
     }
+    listens = Self.listens(configuration, house, media, state, report)
     let name = configuration.name ?? HostName.current
     pairing = HousePairing(house: house, senderName: name, means: .own(state, senderName: name))
     do {
@@ -62,6 +65,8 @@ final class HouseSurfaces {
         access: access)
     } catch {
       history?.cancel()
+      listens?.task.cancel()
+      listens?.keeper.close()
       media?.close()
       throw Failure(.unavailable, error.description)
     }
@@ -97,12 +102,36 @@ final class HouseSurfaces {
     }
   }
 
+  /// Tracks end from now on because the daemon does: the next one goes on with them.
+  func stopCounting() { listens?.task.cancel() }
+
   func end() {
     mpris?.end()
     numbers.end()
     history?.cancel()
+    listens?.task.cancel()
+    listens?.keeper.close()
     media?.close()
   }
+
+  /// Music plays though nobody can be told of it.
+  private static func listens(
+    _ configuration: HouseConfiguration, _ house: HouseClient, _ library: MediaLibrary?,
+    _ state: StateDirectory, _ report: @escaping @Sendable (String) -> Void
+  ) -> (keeper: ListenKeeper, task: Task<Void, Never>)? {
+    guard !configuration.listenServices.isEmpty else { return nil }
+    do {
+      let keeper = try ListenKeeper(
+        house, library, configuration.listenServices, path: state.path + "/listens.db",
+        worker: worker, report: report)
+      return (keeper, Task.detached { await keeper.run() })
+    } catch {
+      report("\(error)")
+      return nil
+    }
+  }
+
+  private static let worker = ["/proc/self/exe", "library-worker"]
 
   /// Opens the library. If that fails, reports it; music plays without a library.
   private static func library(
@@ -113,7 +142,7 @@ final class HouseSurfaces {
       do throws(MediaLibrary.Failure) {
         var settings = MediaLibrary.Settings(
           folders: folders, database: state.path + "/library.db",
-          pictures: state.path + "/pictures", worker: ["/proc/self/exe", "library-worker"])
+          pictures: state.path + "/pictures", worker: worker)
         (settings.loudness, settings.places) = (loudness, places)
         return try MediaLibrary(settings, changed: { house.show($0) }, report: report)
       } catch {

@@ -46,14 +46,7 @@ extension HouseConfiguration {
     private var live: LiveLatency?
     private var seen: Set<Key> = []
 
-    /// - Parameter line: such as `[input Turntable]`.
-    init(_ line: String, at place: String, _ others: [Input]) throws(Refusal) {
-      let text = line.hasSuffix("]") ? trimmed(line.dropFirst().dropLast()) : ""
-      let words = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
-      guard words.first == "input" else {
-        throw .invalid("\(place): there is no section \(line); there is: [input NAME]")
-      }
-      let name = words.count > 1 ? trimmed(words[1]) : ""
+    init(_ name: String, at place: String, _ others: [Input]) throws(Refusal) {
       guard (1...64).contains(name.utf8.count) else {
         throw .invalid("\(place): an input has a name of at most 64 bytes: [input NAME]")
       }

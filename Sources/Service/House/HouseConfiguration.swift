@@ -2,7 +2,7 @@ import Driver
 package import House
 
 /// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option, and of sections
-/// `[input NAME]`.
+/// `[input NAME]` and `[scrobble NAME]`.
 package struct HouseConfiguration: Hashable, Sendable {
   /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
@@ -46,21 +46,23 @@ package struct HouseConfiguration: Hashable, Sendable {
   /// True to be steered through the session bus of its user.
   package var mpris = false
   package var inputs: [Input] = []
+  /// Those that are told what is heard.
+  package var listenServices: [ListenService] = []
 
   package init() {}
 
   /// Reads a file's text. What is wrong in it is one line with the place, such as `tutti.conf:3: …`.
   package mutating func read(_ text: String, from path: String) throws(Refusal) {
     var seen: Set<Key> = []
-    var input: InputSection?
+    var section: ConfigurationSection?
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for (index, line) in lines.enumerated() {
       let place = "\(path):\(index + 1)"
       let line = Self.trimmed(line[...])
       if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
       if line.hasPrefix("[") {
-        if let input { try add(input) }
-        input = try InputSection(line, at: place, inputs)
+        if let section { try add(section) }
+        section = try ConfigurationSection(line, at: place, self)
         continue
       }
       guard let equals = line.firstIndex(of: "=") else {
@@ -68,7 +70,7 @@ package struct HouseConfiguration: Hashable, Sendable {
       }
       let name = Self.trimmed(line[..<equals])
       let value = Self.trimmed(line[line.index(after: equals)...])
-      if try input?.set(name, to: value, at: place) != nil { continue }
+      if try section?.set(name, to: value, at: place) != nil { continue }
       guard let key = Key(rawValue: name) else {
         let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
         throw .invalid("\(place): there is no key \(name); there are: \(names)")
@@ -81,7 +83,7 @@ package struct HouseConfiguration: Hashable, Sendable {
         throw .invalid("\(place): \(error)")
       }
     }
-    if let input { try add(input) }
+    if let section { try add(section) }
   }
 
   /// Forgets what a key with several values has been set to.
@@ -155,7 +157,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     }
   }
 
-  private static func parts(_ list: String) -> [String] {
+  static func parts(_ list: String) -> [String] {
     list.split(separator: ",").map { trimmed($0) }.filter { !$0.isEmpty }
   }
 
