@@ -276,7 +276,8 @@ package final class GroupDriver {
 extension MediaPath {
   init(_ path: Reactor.Path) {
     self.init(
-      roundTrip: path.roundTrip, shortest: path.shortest, deliveryRate: path.deliveryRate)
+      roundTrip: path.roundTrip, shortest: path.shortest, deliveryRate: path.deliveryRate,
+      unacknowledged: path.unacknowledged)
   }
 }
 

@@ -21,6 +21,10 @@ package struct LinkQuality: Sendable {
   package var reordering = 0.0
   /// Bytes per second.
   package var rate = 12.5e6
+  /// Bytes that pass at once after a silence, as through a shaper with a bucket of tokens.
+  package var burst = 0
+  /// Longest wait for what `rate` lets through; the senders keep what is more, as TCP does. Nil for no bound.
+  package var queue: Nanoseconds?
   /// True if datagrams wait behind the bytes of streams, as in a router with one queue.
   package var hasOneQueue = false
   /// True if a delayed packet delays those behind it, as on a radio that repeats it. Packets that `reordering` picks
@@ -221,10 +225,17 @@ package struct NetworkLink {
     quality.hasOneQueue ? max(.zero, free - time) : .zero
   }
 
+  /// Returns when the queue has space again; nil if it has.
+  func nextSpace(at time: TrueTime) -> TrueTime? {
+    guard let queue = quality.queue, free - time > queue else { return nil }
+    return free + -queue
+  }
+
   /// Returns when the last of `count` bytes given to the link at `time` leaves.
   mutating func departure(of count: Int, at time: TrueTime) -> TrueTime {
-    free = max(free, time) + Nanoseconds(seconds: Double(count) / quality.rate)
-    return free
+    let saved = Nanoseconds(seconds: Double(quality.burst) / quality.rate)
+    free = max(free, time + -saved) + Nanoseconds(seconds: Double(count) / quality.rate)
+    return max(free, time)
   }
 
   /// Returns when a datagram that is not lost arrives.

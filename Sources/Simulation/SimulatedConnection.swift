@@ -40,6 +40,8 @@ final class SimulatedConnection {
   /// Bytes that the sender's program has sent and that may not leave yet.
   var outgoing = OutgoingQueue()
   var path = PathMeter()
+  /// True if bytes wait here, rather than in the link, while its queue is full (`LinkQuality.queue`).
+  var hasBoundedQueue = false
 
   init(id: Int, senderID: RoomConnectionID, room: Int, channel: Channel) {
     self.id = id
@@ -50,7 +52,13 @@ final class SimulatedConnection {
 
   /// Bytes that the sender's program still has to give to its kernel, whose own buffer takes this many.
   static let kernelBuffer = 128 << 10
-  var queuedBytes: Int { outgoing.bytes.count + max(0, down.undelivered - Self.kernelBuffer) }
+  /// Bytes in that buffer.
+  var unacknowledged: Int { min(down.undelivered + unsent, Self.kernelBuffer) }
+  /// Bytes that the kernel keeps because the link's queue is full.
+  private var unsent: Int { hasBoundedQueue ? outgoing.bytes.count : 0 }
+  var queuedBytes: Int {
+    outgoing.bytes.count - unsent + max(0, down.undelivered + unsent - Self.kernelBuffer)
+  }
 }
 
 /// Bytes that leave in turns and no faster than a rate, as the reactor and the kernel let them.
@@ -69,12 +77,12 @@ struct OutgoingQueue {
   mutating func endLimits() { (turn, rate) = (nil, nil) }
   mutating func setRate(_ rate: Double) { self.rate = rate < MediaPacing.fastest ? rate : nil }
 
-  /// Returns the bytes that leave now, or nil.
-  mutating func next(at now: TrueTime) -> [UInt8]? {
+  /// Returns the bytes that leave now, or nil; no more than `limit`.
+  mutating func next(at now: TrueTime, atMost limit: Int = .max) -> [UInt8]? {
     guard !bytes.isEmpty, turn != 0, rate == nil || nextPiece <= now else { return nil }
     // A kernel that paces sends some milliseconds' worth at a time.
     let most = rate.map { max(1448, Int($0 * 0.005)) } ?? .max
-    let count = min(bytes.count, turn ?? .max, most)
+    let count = min(bytes.count, turn ?? .max, most, limit)
     let piece = Array(bytes.prefix(count))
     bytes.removeFirst(count)
     turn? -= count
@@ -94,6 +102,7 @@ struct PathMeter {
     /// The delivered bytes when the segment left, and the time of their delivery.
     let delivered: Int
     let deliveredAt: TrueTime
+    let isLimited: Bool
   }
 
   private var inFlight: [Segment] = []
@@ -103,12 +112,14 @@ struct PathMeter {
   private var shortest: Nanoseconds?
   private var deliveryRate = 0.0
 
-  /// Notes a segment that left. `roundTrip` is its round trip if it is not lost.
-  mutating func left(_ count: Int, roundTrip: Nanoseconds, at now: TrueTime) {
+  /// Notes a segment that left. `roundTrip` is its round trip if it is not lost. A program that gives its kernel little
+  /// to send limits the rate itself: then TCP keeps the fastest that it has measured.
+  mutating func left(_ count: Int, roundTrip: Nanoseconds, isLimited: Bool, at now: TrueTime) {
     if inFlight.isEmpty { deliveredAt = now }
     inFlight.append(
       Segment(
-        count: count, roundTrip: roundTrip, delivered: delivered, deliveredAt: deliveredAt))
+        count: count, roundTrip: roundTrip, delivered: delivered, deliveredAt: deliveredAt,
+        isLimited: isLimited))
   }
 
   mutating func arrived(at now: TrueTime) {
@@ -117,7 +128,8 @@ struct PathMeter {
     delivered += segment.count
     deliveredAt = now
     let span = (now - segment.deliveredAt).seconds
-    if span > 0 { deliveryRate = Double(delivered - segment.delivered) / span }
+    let rate = span > 0 ? Double(delivered - segment.delivered) / span : 0
+    if rate > 0, rate > deliveryRate || !segment.isLimited { deliveryRate = rate }
     shortest = min(shortest ?? segment.roundTrip, segment.roundTrip)
     // RFC 6298.
     let before = smoothed ?? segment.roundTrip

@@ -44,12 +44,18 @@ extension SimulatedGroup {
 
   func released(_ connection: SimulatedConnection) {
     if let look = connection.outgoing.nextLook, look <= now { connection.outgoing.nextLook = nil }
-    while let piece = connection.outgoing.next(at: now) {
+    let link = rooms[connection.room].down
+    // A queue with a bound takes single segments.
+    let limit = connection.hasBoundedQueue ? 1448 : .max
+    while !connection.hasBoundedQueue || link.value.nextSpace(at: now) == nil,
+      let piece = connection.outgoing.next(at: now, atMost: limit)
+    {
       transmit(piece, on: connection, toRoom: true)
     }
-    guard connection.outgoing.nextLook == nil, let next = connection.outgoing.nextDeparture else {
+    guard connection.outgoing.nextLook == nil, var next = connection.outgoing.nextDeparture else {
       return
     }
+    if let space = link.value.nextSpace(at: now) { next = max(next, space) }
     connection.outgoing.nextLook = next
     schedule(.released(connection), at: next)
   }
@@ -61,6 +67,7 @@ extension SimulatedGroup {
       return
     }
     connection.outgoing.endLimits()
+    connection.hasBoundedQueue = false
     released(connection)
     end(connection, fromRoom: false, reason)
   }
@@ -86,7 +93,9 @@ extension SimulatedGroup {
     if toRoom {
       connection.down = stream
       let back = rooms[connection.room].quality.path.up.delay
-      connection.path.left(payload.count, roundTrip: departure - now + delay + back, at: now)
+      connection.path.left(
+        payload.count, roundTrip: departure - now + delay + back,
+        isLimited: connection.unacknowledged < SimulatedConnection.kernelBuffer / 2, at: now)
     } else {
       connection.up = stream
     }
@@ -190,6 +199,9 @@ extension SimulatedGroup {
     connectionCount += 1
     let connection = SimulatedConnection(
       id: connectionCount, senderID: id, room: room, channel: channel)
+    // The other channel has little under way, which always finds its way into the queue.
+    connection.hasBoundedQueue =
+      channel == .media && rooms[room].quality.path.down.queue != nil
     sender.connections.append(connection)
     schedule(.dialed(connection, attempt: 0), at: now)
   }

@@ -147,8 +147,9 @@ extension SimulatedGroup {
     let isLook = sender.group.looksAtPaths(at: senderHost.value.local(at: now))
     return sender.group.mediaConnections.map { id in
       let connection = sender[id]
-      return MediaQueue(
-        id, bytes: connection?.queuedBytes ?? 0, path: isLook ? connection?.path.path : nil)
+      var path = isLook ? connection?.path.path : nil
+      path?.unacknowledged = connection?.unacknowledged ?? 0
+      return MediaQueue(id, bytes: connection?.queuedBytes ?? 0, path: path)
     }
   }
 

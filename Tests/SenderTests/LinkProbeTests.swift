@@ -5,8 +5,7 @@ import WireProtocol
 
 @testable import Sender
 
-/// Tests of which links count as too slow while a room is sent its first packets. TCP's measurements are multiples of what
-/// the music takes.
+/// Tests of which links count as too slow while a room is sent its first packets: 40 kB of music that takes 100 kB/s.
 @Suite struct LinkProbeTests {
   private static let start = LocalTime(nanoseconds: 1_000_000_000)
   private static let format = StreamFormat(
@@ -22,50 +21,67 @@ import WireProtocol
     return probe
   }
 
-  /// Returns the time from the start, in milliseconds, at which a link with these measurements, one each 50 ms, is found
-  /// to be too slow; nil if it is not.
-  private static func verdict(_ shares: [Double]) -> Int64? {
+  /// Returns the time from the start, in milliseconds, at which a link is found to be too slow; nil if it is not.
+  ///
+  /// - Parameter arrived: bytes that have arrived after each 50 ms; the last ones stay.
+  private static func verdict(_ arrived: [Int]) -> Int64? {
     var probe = waiting()
-    for (index, share) in shares.enumerated() {
-      let time = Int64(index + 1) * 50
-      if probe.measured(share, at: after(time)) { return time }
+    for time in stride(from: Int64(50), through: 1000, by: 50) {
+      let count = arrived[min(Int(time) / 50, arrived.count) - 1]
+      if probe.measured(min(count, 40_000), of: 40_000, needed: 100_000, at: after(time)) {
+        return time
+      }
     }
     #expect(!probe.isMeasuring)
     return nil
   }
 
-  @Test func `a link that carries too little for half a second is too slow`() {
-    #expect(Self.verdict(.init(repeating: 0.7, count: 20)) == 500)
-    #expect(Self.verdict(.init(repeating: 0.3, count: 20)) == 500)
-    #expect(Self.verdict([0, 0, 0.9] + .init(repeating: 0.5, count: 20)) == 500)
-    // The handshake's few bytes arrive fast.
-    #expect(Self.verdict([80, 80] + .init(repeating: 0.5, count: 20)) == 500)
+  /// Returns what arrives over a link with `rate` bytes per second that lets a burst through at once.
+  private static func link(_ rate: Int, burst: Int = 0) -> [Int] {
+    (1...20).map { burst + rate * $0 / 20 }
+  }
+
+  @Test func `a link that carries too little is too slow`() {
+    #expect(Self.verdict(Self.link(70_000)) == 500)
+    #expect(Self.verdict(Self.link(30_000)) == 500)
+    #expect(Self.verdict([0]) == 500)
+    #expect(Self.verdict([4000]) == 500)
+  }
+
+  @Test(arguments: [4000, 8000, 16_000])
+  func `a burst at the beginning does not count`(burst: Int) {
+    #expect(Self.verdict(Self.link(30_000, burst: burst)) == 500)
+    #expect(Self.verdict(Self.link(70_000, burst: burst)) != nil)
+    #expect(Self.verdict(Self.link(200_000, burst: burst)) == nil)
   }
 
   @Test func `a link that carries enough is not`() {
-    #expect(Self.verdict(.init(repeating: 1, count: 20)) == nil)
-    #expect(Self.verdict([0.3, 0.4] + .init(repeating: 1.1, count: 20)) == nil)
-    #expect(Self.verdict(.init(repeating: 0.5, count: 8) + [1, 0.5]) == nil)
+    #expect(Self.verdict(Self.link(115_000)) == nil)
+    #expect(Self.verdict(Self.link(130_000)) == nil)
+    #expect(Self.verdict(Self.link(200_000)) == nil)
   }
 
-  /// Round trips of 100 ms: the first ones carry little.
+  /// Round trips of 100 ms and of 200 ms.
   @Test func `a good link that begins slowly is not too slow`() {
-    #expect(Self.verdict([0.02, 0.02, 0.6, 0.6, 1.2, 1.2, 2.4, 2.4, 4, 4]) == nil)
-    #expect(Self.verdict([0.02, 0.02, 0.3, 0.3, 0.6, 0.6, 1.2, 1.2, 0.5, 0.5]) == nil)
+    #expect(Self.verdict([0, 0, 14_000, 14_000, 40_000]) == nil)
+    #expect(Self.verdict([100, 100, 100, 100, 14_000, 14_000, 14_000, 40_000]) == nil)
   }
 
-  @Test func `a link that carries much more than the music takes is known once the room has all`() {
+  @Test func `a fast link that has lost a packet is not too slow`() {
+    #expect(Self.verdict([38_000, 38_000, 38_000, 38_000, 40_000]) == nil)
+    #expect(Self.verdict([10_000, 10_000, 10_000, 10_000, 40_000]) == nil)
+  }
+
+  @Test func `a link is known once the room has all`() {
     var probe = Self.waiting()
-    _ = probe.measured(0.1, at: Self.after(0))
-    probe.delivered()
-    let isSlow = probe.measured(20, at: Self.after(50))
+    let isSlow = probe.measured(40_000, of: 40_000, needed: 100_000, at: Self.after(10))
     #expect(!isSlow && !probe.isMeasuring && !probe.holdsBack(after: .seconds(10)))
   }
 
   @Test func `nothing is found while packets wait for the source`() {
     var probe = LinkProbe()
     for time in 1...40 {
-      let isSlow = probe.measured(0.1, at: Self.after(Int64(time) * 50))
+      let isSlow = probe.measured(10, of: 40_000, needed: 100_000, at: Self.after(Int64(time) * 50))
       #expect(!isSlow)
     }
     #expect(!probe.isMeasuring)
@@ -73,12 +89,11 @@ import WireProtocol
 
   @Test func `where nothing measures a connection, the room's report ends the probe`() {
     var probe = Self.waiting()
-    _ = probe.measured(0, at: Self.after(50))
     probe.delivered()
     #expect(!probe.isMeasuring && !probe.holdsBack(after: .seconds(1)))
     // TCP tells more than a report.
     probe = Self.waiting()
-    _ = probe.measured(0.5, at: Self.after(50))
+    _ = probe.measured(1000, of: 40_000, needed: 100_000, at: Self.after(50))
     probe.delivered()
     #expect(probe.isMeasuring)
   }
@@ -100,14 +115,9 @@ import WireProtocol
     #expect(flow.nextSequence == 20 && flow.isProbed)
     _ = flow.nextBytes(from: store, MediaSchedule(now: Self.after(40)))
     #expect(flow.nextSequence == 20)
-    var isSlow = flow.measured(5, at: Self.after(30))
+    var isSlow = flow.measured(waiting: 1000, needed: 15_000, at: Self.after(30))
     #expect(!isSlow && flow.isProbed)
-    // The first packets say little: shapers let them through.
-    flow.delivered(until: .zero + .milliseconds(380), at: Self.after(40))
-    isSlow = flow.measured(5, at: Self.after(50))
-    #expect(!isSlow && flow.isProbed)
-    flow.delivered(until: .zero + .milliseconds(400), at: Self.after(50))
-    isSlow = flow.measured(5, at: Self.after(50))
+    isSlow = flow.measured(waiting: 0, needed: 15_000, at: Self.after(50))
     _ = flow.nextBytes(from: store, MediaSchedule(now: Self.after(50)))
     #expect(!isSlow && flow.nextSequence == 100 && !flow.isProbed)
   }

@@ -21,25 +21,29 @@ import WireProtocol
 
   /// A room on a wire, and one for each of `parts`, whose network carries that part of the music's data.
   private static func house(
-    parts: [Double], seed: UInt64, smallTime: Double = 0.02
+    parts: [Double], burst: Int = 0, seed: UInt64, smallTime: Double = 0.02
   ) -> SimulatedGroup {
     var house = SimulatedGroup.Configuration.house(
       [.wired] + parts.map { _ in .wired }, seed: seed)
     (house.makesSmall, house.smallTime) = (true, smallTime)
     for (index, part) in parts.enumerated() {
       house.rooms[index + 1].path.down.rate = part * byteRate
+      house.rooms[index + 1].path.down.burst = burst
+      if burst > 0 { house.rooms[index + 1].path.down.queue = .milliseconds(200) }
     }
     return SimulatedGroup(house)
   }
 
-  /// Returns the part of the time from four seconds behind the first frame on for which the room sounds. A simulated link
-  /// queues without a bound, so a room with a weak one may lack what comes before.
-  private static func share(of room: Int, in group: SimulatedGroup, to end: Double) -> Double {
+  /// Returns the part of the time from `delay` seconds behind the first frame on for which the room sounds. A link that
+  /// queues without a bound may lack what comes before.
+  private static func share(
+    of room: Int, in group: SimulatedGroup, after delay: Double = 4, to end: Double
+  ) -> Double {
     let start = group.senderEvents.first {
       if case .itemStarted = $0.event { true } else { false }
     }
     return group.microphone.soundingShare(
-      of: room, from: (start?.at.seconds ?? .infinity) + 4, to: end)
+      of: room, from: (start?.at.seconds ?? .infinity) + delay, to: end)
   }
 
   private static func started(_ group: SimulatedGroup) -> Double {
@@ -71,6 +75,21 @@ import WireProtocol
     group.expectSounding([0], from: 5, to: 90)
     expectFlawless(group, rooms: [0])
     #expect((0..<3).allSatisfy { group.status(of: $0)?.corruptPackets == 0 })
+  }
+
+  /// The shaper lets the first 8 kB through at once, as Linux's `tbf` does. TCP remembers that moment.
+  @Test(arguments: seeds(2, of: 4))
+  func `a weak link is found before the start, however fast its first bytes are`(seed: UInt64) {
+    let group = Self.house(parts: [0.7, 0.3, 2], burst: 8192, seed: seed)
+    group.run(until: 40)
+    for room in [1, 2] {
+      let found = Self.changes(of: room, in: group).first ?? .infinity
+      #expect(found <= Self.started(group))
+      let share = Self.share(of: room, in: group, after: 0.5, to: 40)
+      #expect(share == 1)
+    }
+    #expect(Self.changes(of: 3, in: group).isEmpty)
+    expectFlawless(group, rooms: [0, 3])
   }
 
   @Test(arguments: seeds(2, of: 4))

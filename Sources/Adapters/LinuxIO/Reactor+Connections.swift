@@ -50,6 +50,8 @@ extension Reactor {
     package var shortest: Nanoseconds
     /// Recent rate of arrival in bytes per second; 0 while not known.
     package var deliveryRate: UInt64
+    /// Bytes that the kernel took, and that the peer has not acknowledged.
+    package var unacknowledged: Int
   }
 
   /// Returns `nil` for a connection that is gone or not TCP, and before the peer has answered anything.
@@ -61,7 +63,8 @@ extension Reactor {
     else { return nil }
     return Path(
       roundTrip: .microseconds(Int64(path.round_trip_us)),
-      shortest: .microseconds(Int64(path.least_round_trip_us)), deliveryRate: path.delivery_rate)
+      shortest: .microseconds(Int64(path.least_round_trip_us)), deliveryRate: path.delivery_rate,
+      unacknowledged: Int(path.unacknowledged))
   }
 
   /// Makes the kernel send no faster than this.

@@ -1,9 +1,11 @@
 #include "CSys.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 // A file of its own: glibc's netinet/tcp.h has an older tcp_info, and the two cannot be included together.
@@ -16,7 +18,7 @@ int csys_path(int descriptor, struct csys_path *path) {
   path->round_trip_us = info.tcpi_rtt;
   path->least_round_trip_us = info.tcpi_min_rtt;
   path->delivery_rate = info.tcpi_delivery_rate;
-  return 0;
+  return ioctl(descriptor, SIOCOUTQ, &path->unacknowledged) < 0 ? -errno : 0;
 }
 
 int csys_pace(int descriptor, uint32_t bytes_per_second) {

@@ -110,7 +110,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       guard let path = queue.path, let room = dialler.place(of: queue.connection)?.room else {
         continue
       }
-      session.handle(.measured(room, bytesPerSecond: Double(path.deliveryRate)), at: now)
+      session.handle(.measured(room, waiting: queue.bytes + path.unacknowledged), at: now)
     }
   }
 

@@ -39,8 +39,8 @@ extension GroupSession {
     case closed(RoomID, Channel, reason: String)
     /// All that was sent on the media connection has left, so that more may be sent.
     case drained(RoomID)
-    /// Bytes per second that lately arrived on the room's media connection, as TCP measures it; 0 if not known.
-    case measured(RoomID, bytesPerSecond: Double)
+    /// Bytes of the room's media connection that TCP has not seen arrive.
+    case measured(RoomID, waiting: Int)
     case produced(ProducedBatch)
     /// The answer to `makeSmall`.
     case madeSmall(SmallBatch)

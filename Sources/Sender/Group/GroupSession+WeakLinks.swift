@@ -9,9 +9,9 @@ extension GroupSession {
     if let order = small.order(from: &store, for: needs) { emit(.makeSmall(order)) }
   }
 
-  mutating func measured(_ id: RoomID, _ rate: Double, at now: LocalTime) {
+  mutating func measured(_ id: RoomID, waiting: Int, at now: LocalTime) {
     guard live.item == nil else { return }
-    rooms.measured(id, rate, needed: store.byteRate, at: now)
+    rooms.measured(id, waiting: waiting, needed: store.byteRate, at: now)
   }
 
   /// True while measurements are awaited (`Input.measured`).

@@ -128,7 +128,7 @@ package struct GroupSession {
       rooms.violated(id, "it spoke on the media connection", at: now)
     case .closed(let id, _, let reason): rooms.closed(id, reason, at: now)
     case .drained(let id): rooms.with(id) { $0.connected?.media?.drained() }
-    case .measured(let id, let rate): measured(id, rate, at: now)
+    case .measured(let id, let waiting): measured(id, waiting: waiting, at: now)
     case .produced(let batch): produced(batch, at: now)
     case .madeSmall(let batch): small.take(batch, into: &store)
     case .asked(let id, let ask): asked(id, ask, at: now)

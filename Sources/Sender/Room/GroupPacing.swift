@@ -22,11 +22,16 @@ package struct MediaPath: Hashable, Sendable {
   package var shortest: Nanoseconds
   /// Bytes per second that arrived lately; 0 if not known.
   package var deliveryRate: UInt64
+  /// Bytes that the kernel took, and that are not known to have arrived.
+  package var unacknowledged: Int
 
-  package init(roundTrip: Nanoseconds, shortest: Nanoseconds, deliveryRate: UInt64) {
+  package init(
+    roundTrip: Nanoseconds, shortest: Nanoseconds, deliveryRate: UInt64, unacknowledged: Int = 0
+  ) {
     self.roundTrip = roundTrip
     self.shortest = shortest
     self.deliveryRate = deliveryRate
+    self.unacknowledged = unacknowledged
   }
 }
 

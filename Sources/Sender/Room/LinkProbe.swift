@@ -1,15 +1,16 @@
 import Clock
 
-/// Finds out whether a link carries the music, while a room is sent its first packets. TCP measures what arrives within
-/// half a second, long before the room's reports tell, so the room gets the small encoding before anything is missing.
+/// Finds out whether a link carries the music, while a room is sent its first packets. TCP acknowledges what arrives, long
+/// before the room's reports tell, so the room gets the small encoding before anything is missing. A room reports once a
+/// second, and TCP's own rate is of no use here: while there is little to send, it stays at its fastest moment.
 struct LinkProbe {
   /// Music that a room is sent at most before its link is known: what is under way holds up all that follows.
   static let music = MediaDuration.milliseconds(400)
-  /// A link that carries the music at no time of the second half of this is too slow. A TCP connection begins slowly, and
-  /// doubles its rate with each round trip.
+  /// A link is judged after this by what has arrived until then. A TCP connection begins slowly, and doubles its rate
+  /// with each round trip.
   static let time = Nanoseconds.milliseconds(500)
-  /// A link that carries so many times what the music takes is good as soon as the room has all that it was sent.
-  private static let ample = 1.5
+  /// Bytes that arrive before this do not count: shapers let the first few packets through at once.
+  static let burstTime = Nanoseconds.milliseconds(50)
 
   private enum Stage {
     /// The packets so far say nothing: a source may have had no more, or a room no space.
@@ -19,13 +20,16 @@ struct LinkProbe {
     case over
   }
 
+  private struct Arrival {
+    let bytes: Int
+    let time: LocalTime
+  }
+
   private var stage = Stage.filling
-  /// The highest rate that counts, as a multiple of what the music takes.
-  private var best = 0.0
+  /// The beginning of the measurement, and the last look at which more had arrived than before.
+  private var first: Arrival?
+  private var last: Arrival?
   private var isMeasured = false
-  /// The room has reported that all packets have arrived. Shapers let the first few through much faster than the others, and
-  /// TCP measures the handshake alone before that.
-  private var hasArrived = false
 
   var isMeasuring: Bool { if case .measuring = stage { true } else { false } }
 
@@ -41,23 +45,31 @@ struct LinkProbe {
 
   mutating func end() { stage = .over }
 
-  /// The room has received all that it was sent. Where nothing measures the connection, that is all there is to know.
+  /// The room has reported all that it was sent. Where nothing measures the connection, that is all there is to know.
   mutating func delivered() {
-    guard isMeasuring else { return }
-    hasArrived = true
-    if !isMeasured { end() }
+    if isMeasuring, !isMeasured { end() }
   }
 
-  /// Takes a measurement of TCP. Returns true if the link is too slow.
+  /// Takes the number of acknowledged bytes. Returns true if the link is too slow.
   ///
-  /// - Parameter share: bytes per second that arrive, as a multiple of what the music takes; 0 if not known.
-  mutating func measured(_ share: Double, at now: LocalTime) -> Bool {
+  /// - Parameter needed: bytes per second that the music takes.
+  mutating func measured(
+    _ arrived: Int, of sent: Int, needed: Double, at now: LocalTime
+  ) -> Bool {
     guard case .measuring(let since) = stage else { return false }
-    isMeasured = isMeasured || share > 0
+    isMeasured = true
     let span = now - since
-    if span + span >= Self.time { best = max(best, share) }
-    guard hasArrived && share >= Self.ample || span >= Self.time else { return false }
+    if first == nil, span >= Self.burstTime {
+      // No burst is half of it. Such a link is fast, and may have lost a packet, which is repeated after 200 ms.
+      let isFast = arrived >= sent - arrived
+      first = isFast ? Arrival(bytes: 0, time: since) : Arrival(bytes: arrived, time: now)
+    }
+    if arrived > last?.bytes ?? 0 { last = Arrival(bytes: arrived, time: now) }
+    guard arrived >= sent || span >= Self.time else { return false }
     end()
-    return best > 0 && best < MediaDelivery.sufficient
+    guard let first else { return false }
+    let time = ((last?.time ?? now) - first.time).seconds
+    let bytes = Double((last?.bytes ?? 0) - first.bytes)
+    return bytes <= 0 || bytes < time * needed * MediaDelivery.sufficient
   }
 }

@@ -94,9 +94,11 @@ struct MediaFlow {
   /// True while it is measured whether the connection carries the music.
   var isProbed: Bool { probe?.isMeasuring ?? false }
 
-  /// Takes what TCP has measured, as a multiple of what the music takes. Returns true if that is found to be too little.
-  mutating func measured(_ share: Double, at now: LocalTime) -> Bool {
-    probe?.measured(share, at: now) ?? false
+  /// Takes the number of sent bytes that TCP has not seen arrive. Returns true if the music, which takes `needed` bytes
+  /// per second, is found to be too much for the link.
+  mutating func measured(waiting: Int, needed: Double, at now: LocalTime) -> Bool {
+    let sent = Int(sentBytes)
+    return probe?.measured(sent - waiting, of: sent, needed: needed, at: now) ?? false
   }
 
   /// True if the network to the room is slower than the music.

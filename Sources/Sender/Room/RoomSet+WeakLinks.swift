@@ -34,12 +34,12 @@ extension RoomSet {
     return !link.weakness.needsSmall && link.connected?.welcome.held == nil
   }
 
-  /// Takes what TCP has measured of a room's link, in bytes per second, while the music takes `needed`.
+  /// Takes the number of bytes that have not arrived in a room, while the music takes `needed` per second.
   mutating func measured(
-    _ id: RoomID, _ rate: Double, needed: Double, at now: LocalTime
+    _ id: RoomID, waiting: Int, needed: Double, at now: LocalTime
   ) {
     guard needed > 0, let index = index(of: id),
-      links[index].connected?.media?.measured(rate / needed, at: now) == true
+      links[index].connected?.media?.measured(waiting: waiting, needed: needed, at: now) == true
     else { return }
     links[index].weakness.failed(at: now)
   }

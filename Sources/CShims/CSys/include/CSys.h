@@ -75,6 +75,8 @@ struct csys_path {
   uint32_t least_round_trip_us;
   // Bytes a second that have lately arrived.
   uint64_t delivery_rate;
+  // Bytes that were sent, and that the peer has not acknowledged.
+  int unacknowledged;
 };
 int csys_path(int descriptor, struct csys_path *path);
 // The fastest that the kernel sends; UINT32_MAX lifts the limit.
