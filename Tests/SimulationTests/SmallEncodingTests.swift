@@ -92,6 +92,18 @@ import WireProtocol
     expectFlawless(group, rooms: [0, 3])
   }
 
+  /// What a room is sent while others are probed keeps the start from nobody: it would queue before it.
+  @Test(arguments: seeds(2, of: 4), [0, 8192])
+  func `rooms that are ready before others hear the beginning`(seed: UInt64, burst: Int) {
+    let group = Self.house(parts: [2, 1.3, 1.15], burst: burst, seed: seed)
+    group.run(until: 20)
+    #expect(Self.changes(of: 1, in: group).isEmpty)
+    for room in 1...3 {
+      let share = Self.share(of: room, in: group, after: 0, to: 20)
+      #expect(share == 1, "room \(room)")
+    }
+  }
+
   @Test(arguments: seeds(2, of: 4))
   func `a group waits for rooms with weak links, and for no others`(seed: UInt64) {
     let good = Self.house(parts: [2, 2], seed: seed)

@@ -14,6 +14,14 @@ extension GroupSession {
     rooms.measured(id, waiting: waiting, needed: store.byteRate, at: now)
   }
 
+  /// Where the group is about to begin, if links may be probed meanwhile.
+  var awaitedStart: MediaTime? {
+    guard case .starting(let place) = timeline.state, configuration.smallCodec != nil,
+      !start.isHeld
+    else { return nil }
+    return place
+  }
+
   /// True while measurements are awaited (`Input.measured`).
   var isProbing: Bool { rooms.isProbing }
 

@@ -280,7 +280,8 @@ package struct GroupSession {
     // Announcements go ahead of the packets that they are about.
     rooms.announce(announcer.announcements(of: timeline), at: now)
     rooms.send(
-      from: store, small: small.unsettled, by: timeline, with: announcer, at: now)
+      from: store, small: small.unsettled, by: timeline, awaiting: awaitedStart,
+      with: announcer, at: now)
     if let finishTime, finishTime <= now { finish() }
   }
 

@@ -143,7 +143,9 @@ struct MediaFlow {
         break
       }
       if entry.isLive { probe?.end() }
-      if isHeldByProbe(at: schedule.now) || waitsForSmall(entry, schedule) {
+      if isHeldByProbe(at: schedule.now) || isHeldForStart(entry, schedule)
+        || waitsForSmall(entry, schedule)
+      {
         isBacklogged = false
         break
       }
@@ -188,6 +190,12 @@ struct MediaFlow {
     guard probe?.holdsBack(after: delivery.music) ?? false else { return false }
     probe?.waits(at: now)
     return true
+  }
+
+  /// More than the room needs for a start would queue in its network, and the start behind it.
+  private func isHeldForStart(_ entry: PacketStore.Entry, _ schedule: MediaSchedule) -> Bool {
+    guard let start = schedule.awaitedStart else { return false }
+    return entry.mediaTime >= start + (wanted == .small ? WeakLink.musicForStart : LinkProbe.music)
   }
 
   /// A packet is skipped if it would reach a room with a slow network less than this ahead of its time.
@@ -243,6 +251,8 @@ struct MediaSchedule {
   var unsettled: UInt64?
   /// True if live packets reach the room as datagrams.
   var skipsLive = false
+  /// Place in the media at which the group is about to begin, and waits for other rooms perhaps.
+  var awaitedStart: MediaTime?
 
   /// Returns the first media time that can still be heard if it reaches the room `delay` from now; nil if nothing
   /// sounds then.

@@ -15,10 +15,12 @@ extension RoomSet {
 
   /// Sends each room the packets and pictures that it lacks, as far as its credit allows.
   ///
-  /// - Parameter unsettled: the number of the first packet whose small ones are still to come; nil if none are made.
+  /// - Parameters:
+  ///   - unsettled: the number of the first packet whose small ones are still to come; nil if none are made.
+  ///   - start: where the group is about to begin: no room gets so much that its network holds up the start.
   mutating func send(
     from store: PacketStore, small unsettled: UInt64?, by timeline: PlaybackTimeline,
-    with announcer: Announcer, at now: LocalTime
+    awaiting start: MediaTime?, with announcer: Announcer, at now: LocalTime
   ) {
     let pictures = announcer.pictures(of: timeline)
     for index in links.indices {
@@ -29,7 +31,7 @@ extension RoomSet {
       let wanted = isSmall ? PacketForm.small : .whole
       let plan = announcer.plan(for: links[index].connected, pictures, timeline, store, at: now)
       var schedule = schedule(for: links[index].connected, timeline, at: now)
-      schedule.unsettled = unsettled
+      (schedule.unsettled, schedule.awaitedStart) = (unsettled, start)
       guard
         let bytes = links[index].connected?.media?.nextBytes(
           from: store, as: wanted, schedule, decodedAs: codecs, plan),

@@ -53,9 +53,6 @@ extension RoomSet {
     links.indices.contains { links[$0].weakness.isWeak && links[$0].connected != nil }
   }
 
-  /// Music that a room with a weak link must have for a start: what comes next takes as long where packets were lost.
-  private static let leadToStart = MediaDuration.seconds(1)
-
   /// True if the room is ready, but its link is being probed, or has just been found to be weak. A start in that moment
   /// would leave a hole behind it.
   ///
@@ -65,7 +62,7 @@ extension RoomSet {
     guard links[index].weakness.isWeak, let status = links[index].connected?.status else {
       return false
     }
-    let wanted = place + Self.leadToStart
+    let wanted = place + WeakLink.musicForStart
     return status.bufferedUntil < min(wanted, end ?? wanted)
   }
 

@@ -7,6 +7,8 @@ struct WeakLink {
   /// With more music than this ahead, a room can wait: what the socket and the network hold still arrives in time, at a
   /// third of the rate.
   static let leastLead = MediaDuration.seconds(8)
+  /// Music that a room with a weak link must have for a start: what comes next takes as long where packets were lost.
+  static let musicForStart = MediaDuration.seconds(1)
   /// Music that a room must have ahead for a trial.
   static let leadForTrial = MediaDuration.seconds(15)
   /// Time from the beginning of a weakness to the first trial. It doubles with each trial that fails.
