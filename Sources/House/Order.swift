@@ -77,8 +77,8 @@ package enum Order: Codable, Hashable, Sendable {
   }
 
   package struct GroupChange: Codable, Hashable, Sendable {
-    /// Seconds of a sleep timer: a day at most.
-    package static let sleeps = 0.0...86_400
+    /// Seconds of a sleep timer: a day at most. It has 26 hours where clocks are set back by two, as at Troll in Antarctica.
+    package static let sleeps = 0.0...93_600
 
     package var name: String?
     package var `repeat`: Playlist.Repetition?

@@ -151,11 +151,12 @@ public struct Household: Hashable, Sendable {
   /// other senders play are left alone.
   ///
   /// - Parameter time: nil for at once.
-  /// - Throws: `TuttiError.invalid` unless the time is longer than zero, and a day at most.
+  /// - Throws: `TuttiError.invalid` unless the time is longer than zero, and 26 hours at most: the longest day where clocks
+  ///   are set back.
   public func stopEverywhere(after time: Duration? = nil) async throws(TuttiError) {
     let seconds = time.map { $0 / .seconds(1) }
     if let seconds, seconds <= 0 || !Order.GroupChange.sleeps.contains(seconds) {
-      throw .invalid("all stops within a day from now, not after \(seconds) s")
+      throw .invalid("all stops within 26 hours from now, not after \(seconds) s")
     }
     try await order(.stopEverywhere(sleepInS: seconds), in: nil)
   }

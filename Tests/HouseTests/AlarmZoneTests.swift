@@ -20,6 +20,35 @@ import Testing
     #expect(zone.next(minute: 60, after: WallTime(seconds: 0)) == WallTime(seconds: 82_800))
   }
 
+  @Test(arguments: [("Europe/Berlin", 25.0), ("Antarctica/Troll", 26), ("America/Sao_Paulo", 25)])
+  func `a sleep timer ends at each time of a day on which clocks are set back`(
+    name: String, longest: Double
+  ) throws {
+    let zone = try ZoneTime(name)
+    // A year in which each of these zones had summer time.
+    let year = WallTime(seconds: 1_514_764_800)
+    var waits: Set<Double> = []
+    for hour in Int64(0)..<365 * 24 {
+      let now = year + .seconds(3_600 * hour)
+      let shown = now.seconds + zone.offset(at: now)
+      let wait = (zone.next(minute: Int(shown / 60 % 1_440), after: now) - now).seconds
+      try Order.GroupChange.check(sleepInS: wait)
+      waits.insert(wait / 3_600)
+    }
+    #expect(waits.max() == longest)
+  }
+
+  @Test func `a time that clocks show twice comes twice`() throws {
+    let zone = try ZoneTime("Europe/Berlin")
+    // 28 October 2018, 00:00 UTC: 02:00 in summer, and an hour later 02:00 again.
+    let first = WallTime(seconds: 1_540_684_800)
+    let quarter = first + .seconds(900)
+    #expect(zone.next(minute: 135, after: first) == quarter)
+    #expect(zone.next(minute: 135, after: quarter) == quarter + .seconds(3_600))
+    #expect(zone.next(minute: 135, after: quarter + .seconds(3_600)) == quarter + .seconds(90_000))
+    #expect(zone.next(minute: 120, after: first + .seconds(-60)) == first)
+  }
+
   @Test func `the state says how far the zone is ahead of UTC, also after clocks change`() throws {
     let world = try SimulatedWorld(rooms: 1, holding: .zero, zone: Summer())
     var news = HouseNews()

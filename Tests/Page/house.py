@@ -45,7 +45,7 @@ IDLE_ITEM = dict(entryId=None, trackId=None, albumId=None, title="", artist=None
 
 SETTINGS = {"volume": {"min": 0, "max": 100}, "volumeLimit": {"min": 1, "max": 100}, "tone": {"min": -10, "max": 10}, "balance": {"min": -100, "max": 100}, "bandFrequency": {"min": 20, "max": 20000},
             "bandGain": {"min": -12, "max": 12}, "bandQ": {"min": 0.1, "max": 10}, "delayMs": {"min": -2000, "max": 2000}, "rate": {"min": 0.25, "max": 4},
-            "pitch": {"min": -12, "max": 12}, "loudness": {"min": -40, "max": -5}, "crossfadeS": {"min": 0, "max": 12}, "sleepInS": {"min": 0, "max": 86400},
+            "pitch": {"min": -12, "max": 12}, "loudness": {"min": -40, "max": -5}, "crossfadeS": {"min": 0, "max": 12}, "sleepInS": {"min": 0, "max": 93600},
             "repeat": ["off", "one", "all"], "channels": ["stereo", "left", "right", "mono"]}
 
 

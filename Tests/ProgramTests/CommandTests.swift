@@ -49,12 +49,12 @@ import Testing
   func `a time out of its range is refused in the unit in which it is asked for`(
     command: [String]
   ) throws {
-    for text in ["2000", "1440.5", "nan", "soon", "24:00", "7:5"] {
+    for text in ["2000", "1560.5", "nan", "soon", "24:00", "7:5"] {
       let (code, lines) = try tutti(command + [text])
       #expect(code == 64)
       #expect(
         lines == [
-          "tutti: \(text) is not a number of minutes from 0 to 1440; write 45, 23:30, or off"
+          "tutti: \(text) is not a number of minutes from 0 to 1560; write 45, 23:30, or off"
         ])
     }
   }

@@ -64,7 +64,7 @@ import Testing
     #expect(try stop("--in", "30") == ["2 groups pause in 30:00"])
     #expect(try stop("--in", "off") == ["2 sleep timers are off"])
     for wrong in [
-      ["--in", "soon"], ["--in", "1441"], ["--in", "-1"], ["--on", "a"], ["--all"], ["--daemon"],
+      ["--in", "soon"], ["--in", "1561"], ["--in", "-1"], ["--on", "a"], ["--all"], ["--daemon"],
       ["--group", "a"], ["--at", rooms[0].address],
     ] { #expect(throws: Daemon.Refused.self) { try daemon.run(["stop", "--everywhere"] + wrong) } }
     for wrong in [["--in", "30"], ["--in", "30", "--on", "a"], ["--in", "30", "--daemon"]] {

@@ -89,7 +89,7 @@ import enum House.Refusal
     }
     #expect(try stop(in: 60) == "music pauses in 1:00")
     #expect(try stop(in: 0) == "the sleep timer is off")
-    #expect(throws: Refusal.self) { try stop(in: 86_401) }
+    #expect(throws: Refusal.self) { try stop(in: 93_601) }
     #expect(try stop(in: nil) == "stopped")
     try player.end()
   }

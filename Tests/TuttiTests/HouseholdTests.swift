@@ -134,7 +134,7 @@ import Tutti
     for act: () async throws -> Void in [
       { try await house.setVolume(2) },
       { try await house.stopEverywhere(after: .zero) },
-      { try await house.stopEverywhere(after: .seconds(86_401)) },
+      { try await house.stopEverywhere(after: .seconds(93_601)) },
     ] {
       guard case .invalid? = await Self.refusal(act) else {
         Issue.record("it is set")

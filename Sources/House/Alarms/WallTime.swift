@@ -80,8 +80,17 @@ extension CivilTime {
   /// - Parameter minute: of the day, 0 to 1439.
   package func next(minute: Int, after time: WallTime) -> WallTime {
     let today = day(at: time)
-    let next = self.time(of: today, minute: minute)
-    return next > time ? next : self.time(of: today + 1, minute: minute)
+    let tomorrow = self.time(of: today + 1, minute: minute)
+    let times = [self.time(of: today, minute: minute), again(on: today, minute: minute)]
+    return times.compactMap(\.self).first { $0 > time } ?? tomorrow
+  }
+
+  /// Returns the last instant at which clocks show this time of the day: the second one, where they are set back over it.
+  private func again(on day: CivilDay, minute: Int) -> WallTime? {
+    let shown = day.number * Self.secondsPerDay + Int64(minute) * 60
+    let after = offset(at: WallTime(seconds: shown + Self.secondsPerDay))
+    let time = WallTime(seconds: shown - after)
+    return offset(at: time) == after ? time : nil
   }
 
   /// Returns the first second at which the zone's offset is not `before` any more.
