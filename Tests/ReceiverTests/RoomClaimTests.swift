@@ -1,3 +1,4 @@
+import Clock
 import Testing
 import WireProtocol
 
@@ -24,6 +25,42 @@ import WireProtocol
     receiver.say(.goodbye(Goodbye(reason: .finished, detail: "")), on: visitor)
     let back = receiver.hello(sender: 1, session: 8)
     #expect(receiver.welcome(back) != nil)
+  }
+
+  @Test(arguments: [false, true])
+  func `a room that was lent is kept for its owner, though another sender asks first`(
+    comesBack: Bool
+  ) {
+    var receiver = TestReceiver()
+    _ = receiver.hello(sender: 1)
+    let visitor = receiver.hello(
+      sender: 2, session: 6, clock: 78, takesOver: true, givesBack: true)
+    receiver.take()
+    receiver.say(.goodbye(Goodbye(reason: .finished, detail: "")), on: visitor)
+    #expect(receiver.advertised.isEmpty)
+    receiver.advance(by: .milliseconds(100))
+    let other = receiver.hello(sender: 3, session: 7, clock: 79)
+    #expect(
+      receiver.farewell(other) == .refuse(Refusal(reason: .busy, detail: "sender 1")))
+    receiver.advance(by: .seconds(comesBack ? 10 : 11))
+    #expect(receiver.advertised == (comesBack ? [] : [false]))
+    let next = receiver.hello(sender: comesBack ? 1 : 3, session: 8, clock: 77)
+    #expect(receiver.welcome(next) != nil)
+  }
+
+  @Test func `a borrower that comes back after it was lost still gives the room back`() {
+    var receiver = TestReceiver()
+    _ = receiver.hello(sender: 1)
+    let first = receiver.hello(sender: 2, session: 6, clock: 78, takesOver: true, givesBack: true)
+    let media = receiver.attach(session: 6, sender: 2)
+    receiver.send(1, on: media)
+    receiver.handle(.closed(first))
+    let second = receiver.hello(sender: 2, session: 7, clock: 78, givesBack: true)
+    #expect(receiver.welcome(second) != nil)
+    receiver.say(.goodbye(Goodbye(reason: .finished, detail: "")), on: second)
+    let other = receiver.hello(sender: 3, session: 7, clock: 79)
+    #expect(
+      receiver.farewell(other) == .refuse(Refusal(reason: .busy, detail: "sender 1")))
   }
 
   @Test func `another program of the owner that visits gives the room back, others keep it`() {

@@ -106,9 +106,8 @@ extension ReceiverSession {
     }
     guard let link, !mayPlay(link.secured.id, isOwn: link.isOwn) else { return }
     sayGoodbye(.notPaired, at: now)
-    endSession(reason: "it is not paired any more", at: now)
+    endSession(reason: "it is not paired any more", isFinished: true, at: now)
     forgetStream()
-    giveUpReservation()
   }
 }
 
@@ -170,6 +169,8 @@ extension ReceiverSession {
 
   private mutating func begin(_ new: SenderLink, _ claim: RoomClaim, at now: LocalTime) {
     let hello = new.hello
+    var new = new
+    if claim == .lent { new.lender = link?.lender ?? tenancy.reservation?.lender ?? owner }
     if let old = link { replace(old, by: new, claim, at: now) }
     var dropped: DroppedStream?
     if occupant?.clockID != hello.clockID || occupant?.senderID != hello.senderID {
@@ -247,16 +248,20 @@ extension ReceiverSession {
   }
 
   /// Ends the session, because the sender is gone; buffered audio plays on.
-  mutating func endSession(reason: String, at now: LocalTime) {
+  ///
+  /// - Parameter isFinished: true if that sender needs the room no more.
+  mutating func endSession(reason: String, isFinished: Bool = false, at now: LocalTime) {
     guard let ended = link else { return }
     link = nil
     if let media = ended.media { outputs.append(.close(media)) }
     perform(playout.clips.senderGone())
     rememberDrift()
-    if playout.held != nil {
-      tenancy = .held(for: .init(owner: RoomOwner(ended.hello), until: now + Tenancy.heldTime))
+    if playout.held != nil, !isFinished {
+      tenancy = .held(
+        for: .init(
+          owner: RoomOwner(ended.hello), lender: ended.lender, until: now + Tenancy.heldTime))
     } else {
-      outputs.append(.advertise(isBusy: false))
+      leave(to: ended.lender, at: now)
     }
     outputs.append(.event(.senderGone(name: ended.hello.senderName, reason: reason)))
   }
@@ -269,13 +274,16 @@ extension ReceiverSession {
       tenancy = .held(for: reservation)
       return
     }
-    giveUpReservation()
+    leave(to: reservation.lender, at: now)
   }
 
-  private mutating func giveUpReservation() {
-    guard case .held = tenancy else { return }
-    tenancy = .free
-    outputs.append(.advertise(isBusy: false))
+  /// Keeps the room for the sender that has lent it, until that has asked for it again. Without one it is free.
+  private mutating func leave(to lender: RoomOwner?, at now: LocalTime) {
+    guard let lender else {
+      tenancy = .free
+      return outputs.append(.advertise(isBusy: false))
+    }
+    tenancy = .held(for: .init(owner: lender, until: now + Tenancy.lentTime))
   }
 
   private mutating func readControl(at now: LocalTime) throws(DecodeError) {
@@ -324,11 +332,10 @@ extension ReceiverSession {
     case .keepAlive: break
     case .goodbye(let goodbye):
       if let control = link?.control { outputs.append(.close(control)) }
-      endSession(reason: goodbye.reason == .finished ? "finished" : "sender left", at: now)
-      if goodbye.reason == .finished {
-        forgetStream()
-        giveUpReservation()
-      }
+      let isFinished = goodbye.reason == .finished
+      endSession(
+        reason: isFinished ? "finished" : "sender left", isFinished: isFinished, at: now)
+      if isFinished { forgetStream() }
     case .hello, .prove, .welcome, .refuse, .credit, .flushed, .flushedAutomatically, .status,
       .codecs, .liveReport, .clipState:
       violated("this message is not for a receiver with a session", at: now)

@@ -10,6 +10,8 @@ struct SenderLink {
   let isOwn: Bool
   let peer: String
   let control: ConnectionID
+  /// The sender that gets the room back afterwards; nil if it was nobody's.
+  var lender: RoomOwner?
   private(set) var media: ConnectionID?
   var controlFramer = MessageFramer(limit: ProtocolLimits.controlMessage)
   var mediaFramer = MessageFramer(limit: ProtocolLimits.mediaMessage)
