@@ -1,4 +1,5 @@
 import ALSAOutput
+import Audio
 import LinuxIO
 import Receiver
 import Synchronization
@@ -37,6 +38,11 @@ final class HardwareVolume {
   private let thread: NewestValueThread<Wish>
   private var wish = Wish(number: 0, card: nil, opening: 0, gain: 0)
   private var isSet = false
+  /// The room's; nil until it is told.
+  private var gain: Float?
+  private var hasLoudness = false
+  /// The renderer's part of the gain while the control is set.
+  private var rendered: Float = 1
 
   init(_ choice: MixerChoice, wake: @escaping @Sendable () -> Void) throws(IOError) {
     thread = try NewestValueThread(name: "mixer") { [answer] in
@@ -61,17 +67,34 @@ final class HardwareVolume {
 
   /// Asks the control for `gain`. Returns the gain that the renderer must apply meanwhile; nil if it need not change.
   func gain(toReach gain: Float) -> Float? {
-    guard wish.card != nil else { return gain }
-    wish.gain = gain
+    self.gain = gain
+    return wish.card == nil ? gain : share(gain)
+  }
+
+  /// Leaves the renderer the headroom that the sound needs. Returns as `gain(toReach:)`.
+  func follow(_ sound: SoundProgram) -> Float? {
+    guard sound.hasLoudness != hasLoudness else { return nil }
+    hasLoudness = sound.hasLoudness
+    guard wish.card != nil, let gain else { return nil }
+    return share(gain)
+  }
+
+  private func share(_ gain: Float) -> Float? {
+    let shared = SharedGain(gain, hasLoudness: hasLoudness)
+    wish.gain = shared.card
     post()
-    return isSet ? (gain > 0 ? nil : 0) : gain
+    guard isSet else { return gain }
+    // Until the control is set, nothing is louder than before, nor than it is to be.
+    guard shared.rendered < rendered else { return nil }
+    rendered = shared.rendered
+    return rendered
   }
 
   /// Returns the gain that the renderer must apply to a clip: the card's control applies to it as well, and makes nothing
   /// louder.
   func gain(ofClip gain: Float) -> Float {
     guard isSet, wish.gain > 0 else { return gain }
-    return min(1, gain / wish.gain)
+    return min(SharedGain(gain, hasLoudness: hasLoudness).rendered, gain / wish.gain)
   }
 
   private func post() {
@@ -85,9 +108,10 @@ final class HardwareVolume {
     else { return [] }
     guard let failure = outcome.failure else {
       isSet = true
-      return [.gain(wish.gain > 0 ? 1 : 0)]
+      rendered = SharedGain(gain ?? 0, hasLoudness: hasLoudness).rendered
+      return [.gain(rendered)]
     }
-    let gain = wish.gain
+    let gain = gain ?? 0
     use(nil)
     return [.gain(gain)] + (failure.isEmpty ? [] : [.failed(failure)])
   }

@@ -165,8 +165,14 @@ package final class ReceiverDriver: LoopMember {
       clip.gain = hardwareVolume.gain(ofClip: clip.gain)
       return output.send(.clip(clip))
     }
-    guard case .gain(let gain) = command else { return output.send(command) }
-    if let gain = hardwareVolume.gain(toReach: gain) { output.send(.gain(gain)) }
+    if case .gain(let gain) = command {
+      if let gain = hardwareVolume.gain(toReach: gain) { output.send(.gain(gain)) }
+      return
+    }
+    if case .sound(let sound) = command, let gain = hardwareVolume.follow(sound) {
+      output.send(.gain(gain))
+    }
+    output.send(command)
   }
 }
 

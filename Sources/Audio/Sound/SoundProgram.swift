@@ -11,6 +11,8 @@ package struct SoundProgram: Sendable {
   package private(set) var crossfeed = 0.0
   /// The pole of the low-pass of first order that takes the bass.
   package private(set) var crossfeedPole = 0.0
+  /// True if it boosts more the quieter the room is.
+  package private(set) var hasLoudness = false
   /// True if it does nothing.
   package private(set) var isOff = true
 
@@ -43,7 +45,8 @@ package struct SoundProgram: Sendable {
     let headroom = 1 / max(1, peakGain(rate: rate))
     leftGain = headroom * (1 - max(0, setting.balance) / 100)
     rightGain = headroom * (1 + min(0, setting.balance) / 100)
-    if setting.hasLoudness { appendLoudness(attenuation, rate) }
+    hasLoudness = setting.hasLoudness
+    if hasLoudness { appendLoudness(attenuation, rate) }
     isOff = count == 0 && crossfeed == 0 && leftGain == 1 && rightGain == 1
   }
 
@@ -60,12 +63,21 @@ package struct SoundProgram: Sendable {
   }
 
   /// About the difference of the curves of equal loudness (ISO 226) at 100 Hz and 10 kHz: three tenths and a tenth of
-  /// the attenuation. It needs no headroom, because the volume is lower by more than that.
+  /// the attenuation. It needs no headroom, because the volume is lower by more than that; of a card's own volume,
+  /// `SharedGain` leaves that much to the renderer.
   private mutating func appendLoudness(_ attenuation: Double, _ rate: Int) {
-    let range = Self.loudnessRange
-    let attenuation = min(max(attenuation, range.lowerBound), range.upperBound)
+    let attenuation = Self.followed(attenuation)
     append(SoundBand(.lowShelf, frequency: 100, gain: 0.3 * attenuation, q: 0.6), rate)
     append(SoundBand(.highShelf, frequency: 8_000, gain: 0.1 * attenuation, q: 0.6), rate)
+  }
+
+  private static func followed(_ attenuation: Double) -> Double {
+    min(max(attenuation, loudnessRange.lowerBound), loudnessRange.upperBound)
+  }
+
+  /// The most that loudness boosts any sine, in dB. The shelf of the bass boosts more than that of the treble.
+  package static func loudnessBoost(at attenuation: Double) -> Double {
+    0.3 * followed(attenuation)
   }
 
   /// Returns the largest gain that any sine gets, from 5 Hz to half the rate.
