@@ -24,11 +24,7 @@ import Testing
   }
 
   private func play(in rooms: String...) throws -> String {
-    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try world.ask(
-      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
-    world.advance(by: .seconds(1))
-    return id
+    try world.play(in: rooms)
   }
 
   private func until(_ second: Int64) {

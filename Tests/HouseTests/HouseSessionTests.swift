@@ -22,11 +22,7 @@ import enum House.Refusal
 
   /// Makes a group that plays in these rooms.
   private func play(in rooms: String..., name: String? = nil) throws -> String {
-    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: name)).group?.id)
-    try world.ask(
-      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
-    world.advance(by: .seconds(1))
-    return id
+    try world.play(in: rooms, name: name)
   }
 
   private func state(_ group: String) throws -> GroupStatus.State {

@@ -26,11 +26,7 @@ import enum House.Refusal
   }
 
   private func play(in rooms: String...) throws -> String {
-    let id = try #require(try world.ask(.createGroup(rooms: rooms, name: nil)).group?.id)
-    try world.ask(
-      .edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
-    world.advance(by: .seconds(1))
-    return id
+    try world.play(in: rooms)
   }
 
   /// A night from 00:30 to 01:00.

@@ -14,8 +14,8 @@ extension SimulatedWorld {
   }
 
   /// Makes a group that plays in these rooms.
-  func play(in rooms: [String]) throws -> String {
-    let id = try #require(try ask(.createGroup(rooms: rooms, name: nil)).group?.id)
+  func play(in rooms: [String], name: String? = nil) throws -> String {
+    let id = try #require(try ask(.createGroup(rooms: rooms, name: name)).group?.id)
     try ask(.edit(group: id, .add([.init(location: "/music/a.flac")], at: .end), expected: nil))
     advance(by: .seconds(1))
     return id
