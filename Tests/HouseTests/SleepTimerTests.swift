@@ -74,6 +74,15 @@ import WireProtocol
     #expect(try player.streamVolumes.first?.volume == 1000)
   }
 
+  @Test func `a timer lasts no longer than ever where the clock is wrong after a start`() throws {
+    try sleep(in: 600)
+    world.advance(by: .seconds(12))
+    try world.restart(after: .seconds(-400 * 86_400))
+    let end = try #require(world.session.groups[group]?.sleep.end)
+    #expect((end - world.now).seconds <= Order.GroupChange.sleeps.upperBound)
+    #expect(end > world.now)
+  }
+
   @Test func `what is paused already does not fade`() throws {
     try sleep(in: 60)
     try world.ask(.transport(group: group, .pause))

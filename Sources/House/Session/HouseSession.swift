@@ -69,7 +69,9 @@ package final class HouseSession {
     for group in record.groups where plan.group(group.id) != nil {
       try open(group)
       guard let sleepUntil = group.sleepUntil else { continue }
-      let end = alarms.book.local(sleepUntil)
+      // If the clock was set back meanwhile, it lasts no longer than ever.
+      let latest = now + .seconds(of: Order.GroupChange.sleeps.upperBound)
+      let end = min(alarms.book.local(sleepUntil), latest)
       guard end > now || claims[group.id] != nil else { continue }
       groups[group.id]?.resumeSleep(until: end, onWall: sleepUntil, at: now)
     }
