@@ -5,6 +5,8 @@ BUILD := .build/release
 # Half of what a linker puts into a program is never used; these leave it out. Not in Package.swift: a package with unsafe flags
 # cannot be a library of others.
 LINK := $(shell cat scripts/link-flags)
+# For Package.swift: what is not hot becomes small.
+build: export TUTTI_PROGRAMS = 1
 FILE ?=
 
 .PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean

@@ -17,6 +17,9 @@ let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 /// A package that depends on the library may not have such flags among its targets, and has not.
 let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+/// The same for targets of the library, where only the programs are built: TUTTI_PROGRAMS=1, as `make build` sets it.
+let smallInPrograms = Context.environment["TUTTI_PROGRAMS"] != nil ? small : []
+
 func core(
   _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []
 ) -> Target {
@@ -84,10 +87,10 @@ let package = Package(
     core("Audio", ["Clock"]),
     core("WireProtocol", ["Clock", "Audio"]),
     core("Pairing", ["Clock", "WireProtocol"]),
-    core("Diagnosis", ["Clock", "WireProtocol"]),
+    core("Diagnosis", ["Clock", "WireProtocol"], settings: smallInPrograms),
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
-    core("House", ["Clock", "Audio", "WireProtocol", "Sender"]),
-    core("PlaylistFormats", ["Sender"]),
+    core("House", ["Clock", "Audio", "WireProtocol", "Sender"], settings: smallInPrograms),
+    core("PlaylistFormats", ["Sender"], settings: smallInPrograms),
     core("MPDProtocol", settings: small),
     core("MPRISProtocol", ["Sender", "House"], settings: small),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),

@@ -34,7 +34,7 @@ if [ "$arch" = "$host" ]; then
 	toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
 	for product; do
 		TUTTI_SEE=$(dirname "$toolchain") TUTTI_PATH=$toolchain/bin \
-			scripts/root.sh enter "$root" swift build "${options[@]}" --product "$product" >&2
+			scripts/root.sh enter "$root" env TUTTI_PROGRAMS=1 swift build "${options[@]}" --product "$product" >&2
 	done
 	echo "$scratch/release"
 	exit
@@ -79,7 +79,7 @@ for product; do
 		build TUTTI_CORE=1 swift build -j "$jobs" -c release --scratch-path "$scratch" -Xswiftc -enable-testing \
 			-Xlinker "-L$(pwd)/$scratch" --build-tests
 	else
-		build swift build "${options[@]}" --product "$product"
+		build TUTTI_PROGRAMS=1 swift build "${options[@]}" --product "$product"
 	fi
 done
 echo "$scratch/aarch64-unknown-linux-gnu/release"
