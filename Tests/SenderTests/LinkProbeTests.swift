@@ -98,7 +98,8 @@ import WireProtocol
     #expect(probe.isMeasuring)
   }
 
-  @Test func `a room is sent little until its link is known, and all of it then`() {
+  /// Two seconds of music.
+  private static var music: PacketStore {
     var store = PacketStore()
     for number in 0..<100 {
       let time = MediaTime.zero + .milliseconds(Int64(number) * 20)
@@ -107,8 +108,35 @@ import WireProtocol
           generation: 0, sequence: UInt64(number), mediaTime: time, formatID: 0,
           startsRun: number == 0, endsStream: false,
           encoded: EncodedPacket(payload: .init(repeating: 0, count: 300), frameCount: 160)),
-        format: Self.format, end: time + .milliseconds(20))
+        format: format, end: time + .milliseconds(20))
     }
+    return store
+  }
+
+  @Test func `a room has little before a start that is awaited, unless that takes too long`() {
+    let store = Self.music
+    var flow = MediaFlow(from: 0)
+    flow.granted(.max)
+    func send(_ milliseconds: Int64, awaiting start: MediaTime?) -> UInt64 {
+      var schedule = MediaSchedule(now: Self.after(milliseconds))
+      schedule.awaitedStart = start
+      _ = flow.nextBytes(from: store, schedule)
+      return flow.nextSequence
+    }
+    #expect(send(0, awaiting: .zero) == 20)
+    #expect(send(2_900, awaiting: .zero) == 20)
+    // Another start, such as after a seek, begins elsewhere.
+    #expect(send(2_950, awaiting: .zero + .milliseconds(200)) == 30)
+    #expect(send(3_100, awaiting: .zero + .milliseconds(200)) == 30)
+    #expect(send(6_000, awaiting: .zero + .milliseconds(200)) == 100)
+    flow = MediaFlow(from: 0)
+    flow.granted(.max)
+    #expect(send(0, awaiting: .zero) == 20)
+    #expect(send(10, awaiting: nil) == 100)
+  }
+
+  @Test func `a room is sent little until its link is known, and all of it then`() {
+    let store = Self.music
     var flow = MediaFlow(from: 0, probe: LinkProbe())
     flow.granted(.max)
     _ = flow.nextBytes(from: store, MediaSchedule(now: Self.start))

@@ -34,6 +34,8 @@ struct MediaFlow {
   private var knownFormats: [UInt16: StreamFormat] = [:]
   /// The time since which the next packet has waited for credit.
   private var withheldSince: LocalTime?
+  /// The time since which the room has had enough for a start that is awaited.
+  private var heldSince: LocalTime?
 
   private struct Change {
     let generation: UInt32
@@ -192,10 +194,21 @@ struct MediaFlow {
     return true
   }
 
+  /// A start that is awaited for longer may need more than was sent: no room is ready yet.
+  static let longestHold = Nanoseconds.seconds(3)
+
   /// More than the room needs for a start would queue in its network, and the start behind it.
-  private func isHeldForStart(_ entry: PacketStore.Entry, _ schedule: MediaSchedule) -> Bool {
-    guard let start = schedule.awaitedStart else { return false }
-    return entry.mediaTime >= start + (wanted == .small ? WeakLink.musicForStart : LinkProbe.music)
+  private mutating func isHeldForStart(
+    _ entry: PacketStore.Entry, _ schedule: MediaSchedule
+  ) -> Bool {
+    let enough = wanted == .small ? WeakLink.musicForStart : LinkProbe.music
+    guard let start = schedule.awaitedStart, entry.mediaTime >= start + enough else {
+      heldSince = nil
+      return false
+    }
+    let since = heldSince ?? schedule.now
+    heldSince = since
+    return schedule.now - since < Self.longestHold
   }
 
   /// A packet is skipped if it would reach a room with a slow network less than this ahead of its time.
