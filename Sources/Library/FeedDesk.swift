@@ -1,6 +1,5 @@
 import Dispatch
 import ExpatFeeds
-import LinuxIO
 import Sender
 import Synchronization
 
@@ -9,7 +8,6 @@ import Synchronization
 final class FeedDesk: Sendable {
   /// Feeds that wait to be read, unless less is asked for. More are refused.
   static let waitingLimit = 8
-  private static let timeout = Int32(LibraryWorker.timeout + 5) * 1_000
 
   /// A part of a sentence that says why a feed is not read.
   struct Problem: Error {
@@ -25,13 +23,11 @@ final class FeedDesk: Sendable {
   }
 
   private struct State {
-    var program: BackgroundProgram?
     var waiting = 0
     var round = Round.none
-    var isClosed = false
   }
 
-  private let command: [String]
+  private let worker: SingleUseWorker
   private let limit: Int
   private let queue = DispatchQueue(label: "tutti feeds")
   private let state = Mutex(State())
@@ -40,7 +36,8 @@ final class FeedDesk: Sendable {
   ///   - command: a program that calls `LibraryWorker.run`.
   ///   - limit: of feeds that wait, with the one that is being read.
   init(command: [String], limit: Int = waitingLimit) {
-    (self.command, self.limit) = (command, limit)
+    worker = SingleUseWorker(command)
+    self.limit = limit
   }
 
   /// Feeds that wait, with the one that is being read.
@@ -57,7 +54,7 @@ final class FeedDesk: Sendable {
     }
     let answer = await withCheckedContinuation { continuation in
       queue.async { [self] in
-        let answer = ask(.feed(uri, reach))
+        let answer = worker.ask(.feed(uri, reach))
         // Before whoever asked goes on, and asks again.
         state.withLock { $0.waiting -= 1 }
         continuation.resume(returning: answer)
@@ -70,7 +67,7 @@ final class FeedDesk: Sendable {
     case .broken(let reason), .useless(let reason):
       throw Problem(text: ItemMetadata.shown(reason))
     default:
-      guard !state.withLock({ $0.isClosed }) else {
+      guard !worker.isClosed else {
         throw Problem(text: "the library is being closed", isUntried: true)
       }
       throw Problem(text: "the program that read it has ended, or took too long")
@@ -97,22 +94,6 @@ final class FeedDesk: Sendable {
     }
   }
 
-  private func ask(_ request: WorkerRequest) -> WorkerAnswer? {
-    let program = state.withLock { state in
-      state.program = state.isClosed ? nil : try? BackgroundProgram(command)
-      return state.program
-    }
-    defer { state.withLock { $0.program = nil } }
-    guard let program, (try? program.ask(request.bytes)) != nil else { return nil }
-    return (try? program.answer(within: Self.timeout)).flatMap { WorkerAnswer($0) }
-  }
-
   /// Ends the program that reads, and takes no more feeds.
-  func close() {
-    let program = state.withLock { state in
-      state.isClosed = true
-      return state.program
-    }
-    program?.end()
-  }
+  func close() { worker.close() }
 }

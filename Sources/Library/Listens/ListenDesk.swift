@@ -1,27 +1,17 @@
 import Dispatch
 import House
-import LinuxIO
-import Synchronization
 
 /// Sends listens to one service, each time by a program of its own that ends with it: it reaches the service, and what an
 /// answer's bytes make of it dies with it.
 final class ListenDesk: Sendable {
-  /// In milliseconds. Longer than the program's own timeout.
-  private static let timeout = Int32(LibraryWorker.timeout + 5) * 1_000
-
-  private struct State {
-    var program: BackgroundProgram?
-    var isClosed = false
-  }
-
   private let service: ListenService
-  private let command: [String]
   private let queue = DispatchQueue(label: "tutti listens")
-  private let state = Mutex(State())
+  private let worker: SingleUseWorker
 
   /// - Parameter command: a program that calls `LibraryWorker.run`.
   init(_ service: ListenService, command: [String]) {
-    (self.service, self.command) = (service, command)
+    self.service = service
+    worker = SingleUseWorker(command)
   }
 
   /// Returns the key with which they were sent, too.
@@ -35,7 +25,7 @@ final class ListenDesk: Sendable {
         do throws(ListenKey.Problem) {
           let key = try ListenKey(of: service)
           let request = ListenRequest(listens, isNow: isNow, to: service, key)
-          continuation.resume(returning: (outcome(of: ask(.listens(request))), key))
+          continuation.resume(returning: (outcome(of: worker.ask(.listens(request))), key))
         } catch {
           continuation.resume(returning: (.failed(error.text), nil))
         }
@@ -58,22 +48,6 @@ final class ListenDesk: Sendable {
     }
   }
 
-  private func ask(_ request: WorkerRequest) -> WorkerAnswer? {
-    let program = state.withLock { state in
-      state.program = state.isClosed ? nil : try? BackgroundProgram(command)
-      return state.program
-    }
-    defer { state.withLock { $0.program = nil } }
-    guard let program, (try? program.ask(request.bytes)) != nil else { return nil }
-    return (try? program.answer(within: Self.timeout)).flatMap { WorkerAnswer($0) }
-  }
-
   /// Ends the program that sends, and sends nothing more.
-  func close() {
-    let program = state.withLock { state in
-      state.isClosed = true
-      return state.program
-    }
-    program?.end()
-  }
+  func close() { worker.close() }
 }
