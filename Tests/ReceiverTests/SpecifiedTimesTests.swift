@@ -17,6 +17,7 @@ import WireProtocol
       "the PIN is said at most three times in": SpeechLimit.hour,
       "interval of `status`": ProtocolLimits.statusInterval,
       "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
+      "a room is kept for the sender that has lent it, once it is lent no more": Tenancy.lentTime,
       "after `goodbye`, media is left to the sender to close for": PartingMedia.grace,
       "decoded audio that makes a room *ready*": Nanoseconds(LatencyProfile.deep.startThreshold),
       "ramp of a start, a stop, a jump and a cut":
