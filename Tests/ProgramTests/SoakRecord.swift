@@ -14,7 +14,7 @@ struct SoakRecord {
   private let file = ProcessInfo.processInfo.environment["TUTTI_SOAK_RECORD"]
     .flatMap { fopen($0, "w") }
   private let start = Date.now
-  /// By the process, which a kill ends.
+  /// The first figures of each process, which a kill ends.
   private var beginnings: [Int32: Taken] = [:]
 
   /// Returns what the program took when it was first asked, and takes now.

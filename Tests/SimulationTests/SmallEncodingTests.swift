@@ -92,7 +92,7 @@ import WireProtocol
     expectFlawless(group, rooms: [0, 3])
   }
 
-  /// What a room is sent while others are probed keeps the start from nobody: it would queue before it.
+  /// Packets that a room is sent while others are probed keep the start from nobody: they would queue before it.
   @Test(arguments: seeds(2, of: 4), [0, 8192])
   func `rooms that are ready before others hear the beginning`(seed: UInt64, burst: Int) {
     let group = Self.house(parts: [2, 1.3, 1.15], burst: burst, seed: seed)

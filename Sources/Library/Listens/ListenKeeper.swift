@@ -5,7 +5,7 @@ package import Service
 
 /// Tells services what a household hears: follows its groups, keeps what counts, and has it sent.
 package actor ListenKeeper {
-  /// How often it looks at the clock while something plays.
+  /// It looks at the clock so often while something plays.
   private static let period = Duration.seconds(5)
 
   private let house: any HouseControl
