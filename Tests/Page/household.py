@@ -184,8 +184,9 @@ class Household:
         self.address = f"http://127.0.0.1:{self.port}/"
 
     def stop(self):
-        """Kills the process, like a power cut."""
+        """Kills the process, like a power cut: the daemon must not take it for a death by its music, of which it allows two in a row."""
         self.daemon.kill()
+        (self.folder / "daemon" / "house.db.starts").unlink(missing_ok=True)
 
     def again(self):
         """Takes the address of a daemon that has begun anew in the same process."""
