@@ -172,6 +172,16 @@ import Testing
     #expect(daemon.program.lines.allSatisfy { !$0.contains(Self.token) })
   }
 
+  @Test func `a token that is not there is told at the start`() throws {
+    let config = try configuration(try Service())
+    let token = folder.file("token")
+    try FileManager.default.removeItem(atPath: token)
+    let daemon = try Daemon(in: folder, "--config", config)
+    try daemon.program.line(
+      with: "scrobbling Test: listens cannot be sent: there is no file \(token); they are kept")
+    #expect(try daemon.stop() == 0)
+  }
+
   @Test(.timeLimit(.minutes(5)))
   func `each way in which a service fails is one line, and the token goes nowhere else`() throws {
     let (service, stranger) = (try Service(), try Service())

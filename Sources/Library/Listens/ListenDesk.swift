@@ -33,10 +33,13 @@ final class ListenDesk: Sendable {
     }
   }
 
-  /// The present key; nil where it cannot be read.
-  func key() async -> ListenKey? {
+  /// The present key, or why it cannot be read.
+  func key() async -> Result<ListenKey, ListenKey.Problem> {
     await withCheckedContinuation { continuation in
-      queue.async { [self] in continuation.resume(returning: try? ListenKey(of: service)) }
+      queue.async { [self] in
+        continuation.resume(
+          returning: Result { () throws(ListenKey.Problem) in try ListenKey(of: service) })
+      }
     }
   }
 

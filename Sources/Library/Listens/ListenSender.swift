@@ -30,6 +30,10 @@ actor ListenSender {
 
   /// Sends until the task is cancelled.
   func run() async {
+    // People are told of a token that is not there when they have started the daemon, not after the first track.
+    if case .failure(let problem) = await desk.key() {
+      tell(of: pacing.take(.failed(problem.text), of: 0))
+    }
     wake()
     for await _ in signals {
       while !Task.isCancelled, await sendOnce() {}
@@ -73,8 +77,12 @@ actor ListenSender {
     let verdict = pacing.take(outcome, of: waiting.count)
     wrongKey = outcome == .wrongKey ? key : nil
     if verdict.isDone { try? await store.remove(waiting) }
-    if let line = verdict.line { report("scrobbling \(service.name): \(line)") }
+    tell(of: verdict)
     if verdict.pauseS > 0 { await pause(verdict.pauseS) }
+  }
+
+  private func tell(of verdict: ListenPacing.Verdict) {
+    if let line = verdict.line { report("scrobbling \(service.name): \(line)") }
   }
 
   /// Ends early once there is another key.
@@ -84,7 +92,7 @@ actor ListenSender {
       let step = min(rest, Self.keyPeriod)
       guard (try? await Task.sleep(for: .seconds(step))) != nil else { return }
       rest -= step
-      if let wrongKey, let key = await desk.key(), key != wrongKey { return }
+      if let wrongKey, case .success(let key) = await desk.key(), key != wrongKey { return }
     }
     // It is not the present one any more, if it was told of in a long pause.
     if seconds >= Self.keyPeriod { present = nil }
