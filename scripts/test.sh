@@ -30,7 +30,7 @@ else
 	# These play in real time, and wait most of it: for sound, for daemons that hang, for silent peers. Those of a line run one
 	# after the other, the lines beside each other.
 	playing='^ProgramTests\.'
-	waiting='^ProgramTests\.(Alarm|Announce|Scrobble|Serve|Pair|Occupancy|ComingBack|MPD|MPRIS|Keys|HouseCommand)'
+	waiting='^ProgramTests\.(Alarm|Announce|Serve|Pair|Occupancy|ComingBack|MPD|MPRIS|Keys|HouseCommand)'
 	listening='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
 	# Of these, one computes all the time.
 	computing='RenderTimelinePropertyTests'
