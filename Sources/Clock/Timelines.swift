@@ -145,6 +145,17 @@ package struct LocalTime: Hashable, Comparable, Sendable {
   }
 }
 
+extension LocalTime? {
+  /// Returns the first of the times that are there. Event loops ask for it at each turn, so it allocates nothing.
+  package static func earliest<let count: Int>(_ times: InlineArray<count, LocalTime?>) -> Self {
+    var first: LocalTime?
+    for index in times.indices {
+      if let time = times[index], first.map({ time < $0 }) ?? true { first = time }
+    }
+    return first
+  }
+}
+
 /// A position of a sound card: frames that it has consumed since it was opened.
 package struct DeviceFrame: Hashable, Sendable {
   package var index: Int64

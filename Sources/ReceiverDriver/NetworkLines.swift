@@ -17,6 +17,8 @@ final class NetworkLines: ReceiverLines {
   private let journal: any ReceiverJournal
   private var acceptedCount = 0
   private var requests = AwaitedStamps<UInt32>()
+  /// The last connection whose host was asked for the time, and its address. No number is used twice.
+  private var asked: (id: Receiver.ConnectionID, address: SocketAddress)?
   let port: UInt16
 
   init(
@@ -76,7 +78,8 @@ final class NetworkLines: ReceiverLines {
   func sendTimeRequest(
     _ bytes: [UInt8], sequence: UInt32, toHostOf id: Receiver.ConnectionID, port: UInt16
   ) -> LocalTime? {
-    guard let address = peers.address(of: id)?.with(port: port),
+    if asked?.id != id { asked = peers.address(of: id).map { (id, $0) } }
+    guard let address = asked?.address.with(port: port),
       let sent = try? reactor.send(bytes, to: address, from: clockSocket)
     else { return nil }
     requests.note(sent, for: sequence)

@@ -72,7 +72,12 @@ package final class ReceiverDriver: LoopMember {
   // MARK: - Event loop
 
   package var nextDeadline: LocalTime? {
-    [session.nextDeadline, output.deadline].compactMap(\.self).min()
+    .earliest([Self.deadline(of: &session), output.deadline])
+  }
+
+  /// Read in place: a session that is only read would be copied at each turn.
+  private static func deadline(of session: inout ReceiverSession) -> LocalTime? {
+    session.nextDeadline
   }
 
   @discardableResult
@@ -121,8 +126,9 @@ package final class ReceiverDriver: LoopMember {
   }
 
   private func takeFromOutput() {
-    noteStart(output.startAgain(at: HostClock.now))
-    if let reason = output.takeVoiceTrouble(at: HostClock.now) {
+    let now = HostClock.now
+    noteStart(output.startAgain(at: now))
+    if let reason = output.takeVoiceTrouble(at: now) {
       journal.warning("the PIN was not heard", reason)
     }
     for news in output.takeNews() {

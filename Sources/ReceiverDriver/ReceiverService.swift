@@ -64,8 +64,8 @@ package final class ReceiverService {
   package func run() throws {
     var isStopping = false
     while !isStopping, driver.ending == nil {
-      let deadlines = [driver.nextDeadline, store.deadline, presence?.deadline]
-      for event in try reactor.wait(until: deadlines.compactMap(\.self).min()) {
+      let deadline = LocalTime?.earliest([driver.nextDeadline, store.deadline, presence?.deadline])
+      for event in try reactor.wait(until: deadline) {
         if case .signal = event { isStopping = true }
         store.handle(event)
         driver.handle(event)

@@ -69,7 +69,7 @@ final class ReceiverStore {
 
   /// Time at which `catchUp` must be called; nil if nothing has changed.
   var deadline: LocalTime? {
-    [unsaved == nil ? nil : nextSave, display.deadline].compactMap(\.self).min()
+    .earliest([unsaved == nil ? nil : nextSave, display.deadline])
   }
 
   func catchUp(at now: LocalTime) {

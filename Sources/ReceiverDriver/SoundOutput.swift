@@ -66,7 +66,7 @@ final class SoundOutput {
   }
 
   /// Time at which `startAgain` or `takeVoiceTrouble` must be called; nil if there is none.
-  var deadline: LocalTime? { [retry?.at, voice?.endsAt].compactMap(\.self).min() }
+  var deadline: LocalTime? { .earliest([retry?.at, voice?.endsAt]) }
 
   func startAgain(at now: LocalTime) -> RealtimeThread.Notice? {
     guard let retry, retry.at <= now else { return nil }

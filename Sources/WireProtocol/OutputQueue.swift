@@ -1,21 +1,21 @@
 /// The outputs of a session, in order, until its driver takes them. Its storage is kept from one turn to the
-/// next.
+/// next. Drivers ask it hundreds of times a second, so it is compiled for each kind of output.
 package struct OutputQueue<Output> {
-  private var outputs: [Output] = []
-  private var takenCount = 0
+  @usableFromInline var outputs: [Output] = []
+  @usableFromInline var takenCount = 0
 
-  package init() {}
+  @inlinable package init() {}
 
-  package mutating func append(_ output: Output) { outputs.append(output) }
+  @inlinable package mutating func append(_ output: Output) { outputs.append(output) }
 
-  package mutating func append(contentsOf more: some Sequence<Output>) {
+  @inlinable package mutating func append(contentsOf more: some Sequence<Output>) {
     outputs.append(contentsOf: more)
   }
 
   /// Returns the next output; nil if none is left.
-  package mutating func next() -> Output? {
+  @inlinable package mutating func next() -> Output? {
     guard takenCount < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
+      if takenCount > 0 { outputs.removeAll(keepingCapacity: true) }
       takenCount = 0
       return nil
     }
@@ -24,5 +24,5 @@ package struct OutputQueue<Output> {
   }
 
   /// The outputs that nobody has taken yet.
-  package var waiting: ArraySlice<Output> { outputs[takenCount...] }
+  @inlinable package var waiting: ArraySlice<Output> { outputs[takenCount...] }
 }

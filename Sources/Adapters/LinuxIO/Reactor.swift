@@ -78,9 +78,11 @@ package final class Reactor {
 
   private func timeout(until deadline: LocalTime?) -> Int64 {
     if !pending.isEmpty { return 0 }
-    let timers =
-      restingListeners.map(\.until) + farewells.map(\.until) + restingSockets.map(\.until)
-    guard let end = ([deadline] + timers).compactMap(\.self).min() else { return -1 }
+    let end = LocalTime?.earliest([
+      deadline, restingListeners.lazy.map(\.until).min(), farewells.lazy.map(\.until).min(),
+      restingSockets.lazy.map(\.until).min(),
+    ])
+    guard let end else { return -1 }
     return max(0, (end - HostClock.now).count)
   }
 

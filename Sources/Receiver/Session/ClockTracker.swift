@@ -81,7 +81,7 @@ struct ClockTracker {
   /// Returns the next deadline. Without a session, `asks` is false: no request is sent, and an overdue one is no reason
   /// to wake.
   func nextDeadline(asks: Bool) -> LocalTime? {
-    [exchange.nextDeadline, asks ? schedule.nextProbe : nil].compactMap { $0 }.min()
+    .earliest([exchange.nextDeadline, asks ? schedule.nextProbe : nil])
   }
 
   /// Limits of the round trip while the clock is locked: this multiple of the usual one, and at least this time. An

@@ -96,14 +96,13 @@ package struct ReceiverSession {
 
   /// Time at which to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [
+    .earliest([
       lobby.nextDeadline, desk.nextDeadline, link?.nextDeadline, parting.nextDeadline,
       clock?.nextDeadline(asks: link != nil),
       tenancy.reservation?.until, streamVolume.nextDeadline,
       playout.nextDeadline, cuts.nextDeadline, diary.nextDeadline,
       link == nil ? nil : live?.nextDeadline,
-    ]
-    .compactMap { $0 }.min()
+    ])
   }
 
   // MARK: - Clock

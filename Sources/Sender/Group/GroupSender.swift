@@ -177,7 +177,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
 
   /// When to send `.turn` if nothing else happens first.
   package var nextDeadline: LocalTime? {
-    [session.nextDeadline, dialler.nextDeadline, pacing.nextDeadline].compactMap { $0 }.min()
+    .earliest([session.nextDeadline, dialler.nextDeadline, pacing.nextDeadline])
   }
 
   // MARK: - What drivers look at

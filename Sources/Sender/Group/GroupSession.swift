@@ -154,11 +154,11 @@ package struct GroupSession {
   /// When to send `.timeout` if nothing else happens first.
   package var nextDeadline: LocalTime? {
     if isFinished { return nil }
-    return [
+    let first = LocalTime?.earliest([
       start.deadline, finishTime, nextBoundary, production.nextDeadline, restart.deadline,
       restart.reconcileTime, holdTime, nextBufferingTime, rooms.nextDeadline,
-    ]
-    .compactMap { $0 }.min().map(clock.machine)
+    ])
+    return first.map(clock.machine)
   }
 
   /// True if nothing is played until somebody chooses an item.
