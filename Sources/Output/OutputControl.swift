@@ -1,3 +1,5 @@
+package import Clock
+import Glibc
 import Synchronization
 
 /// An event of the output. The output thread posts it, the session's thread takes it.
@@ -60,16 +62,54 @@ package final class OutputControl: Sendable {
   /// The output thread locks this only while it opens or closes a device, never while it plays.
   private let words = Mutex<(device: DeviceDescription?, failure: String?)>((nil, nil))
   private let wake: @Sendable () -> Void
+  /// A pipe with a byte for each call of the output thread: the end to read, and that to write. Negative if the system has no
+  /// descriptors left, and then each rest lasts as long as it may.
+  private let calls: (heard: Int32, made: Int32)
 
   /// - Parameter wake: called on the output thread after each event; may not wait, lock or allocate.
   package init(wake: @escaping @Sendable () -> Void) {
     events = InlineArray { _ in Atomic(0) }
     self.wake = wake
+    var ends: [Int32] = [-1, -1]
+    _ = pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    calls = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(calls.heard)
+    close(calls.made)
   }
 
   /// Ends `run` within a period or, while a device is awaited, within 50 ms. Call it from any thread.
-  package func stop() { stopping.store(true, ordering: .releasing) }
+  package func stop() {
+    stopping.store(true, ordering: .releasing)
+    call()
+  }
   package var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+  /// Ends the output thread's rest, because a command waits that is to be obeyed at once. Call it from any thread.
+  package func call() {
+    var byte: UInt8 = 0
+    // A pipe that is full has calls enough.
+    _ = write(calls.made, &byte, 1)
+  }
+
+  /// Rests for `span`, or until it is called. Returns true if it was called. Output thread only.
+  package func rest(for span: Nanoseconds) -> Bool {
+    let (milliseconds, rest) = span.count.quotientAndRemainder(dividingBy: 1_000_000)
+    var waiting = pollfd(fd: calls.heard, events: Int16(POLLIN), revents: 0)
+    guard poll(&waiting, 1, Int32(clamping: milliseconds)) > 0 else {
+      pause(for: Nanoseconds(rest))
+      return false
+    }
+    var byte: UInt8 = 0
+    while read(calls.heard, &byte, 1) == 1 {}
+    return true
+  }
 
   /// Removes and returns the oldest event; nil if there is none. For one thread at a time.
   package func takeEvent() -> OutputEvent? {

@@ -97,6 +97,7 @@ package final class ReceiverDriver: LoopMember {
   package func handle(_ input: ReceiverSession.Input) {
     session.handle(input, at: HostClock.now)
     while let output = session.nextOutput() { perform(output) }
+    self.output.callIfUrgent()
   }
 
   private func perform(_ output: ReceiverSession.Output) {

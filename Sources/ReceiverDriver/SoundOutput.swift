@@ -40,6 +40,8 @@ final class SoundOutput {
   private var threads: [ThreadEnd] = []
   private var chain: Chain?
   private var unsent = RenderBacklog()
+  /// True if a command was sent that is to be carried out at once.
+  private var isUrgent = false
   /// The voice that says the PIN; nil while nothing is said.
   private var voice: Voice?
 
@@ -181,6 +183,13 @@ final class SoundOutput {
   func send(_ command: RenderCommand) {
     unsent.append(command)
     sendUnsent()
+    isUrgent = isUrgent || command.isUrgent
+  }
+
+  /// Has the output thread carry out what was sent, all at once.
+  func callIfUrgent() {
+    if isUrgent { handover?.control.call() }
+    isUrgent = false
   }
 
   private func sendUnsent() {

@@ -83,7 +83,7 @@ package final class SimulatedGroup {
   enum Event {
     case wakeSender
     case wakeRoom(Int)
-    case turn(room: Int, card: Int)
+    case turn(room: Int, plan: Int)
     case arrived(SimulatedConnection, toRoom: Bool, SimulatedConnection.Payload)
     case dialed(SimulatedConnection, attempt: Int)
     case accepted(SimulatedConnection)
@@ -154,6 +154,7 @@ package final class SimulatedGroup {
       take(next.event)
     }
     now = max(now, end)
+    for room in rooms { tellHeard(in: room) }
   }
 
   /// Does something to the group at a true time.
@@ -190,7 +191,7 @@ package final class SimulatedGroup {
       guard rooms[room].nextWake == now else { return }
       noteWake(of: room, "room \(room)")
       serve(room, [])
-    case .turn(let room, let card): turn(room, card)
+    case .turn(let room, let plan): turn(room, plan)
     case .arrived(let connection, let toRoom, let payload):
       arrived(payload, on: connection, toRoom: toRoom)
     case .dialed(let connection, let attempt): dialed(connection, attempt: attempt)
@@ -275,6 +276,7 @@ extension SimulatedGroup {
     for connection in rooms[room].accepted where connection.receiverHolds {
       end(connection, fromRoom: true, "killed")
     }
+    tellHeard(in: rooms[room])
     rooms[room].stop()
   }
 

@@ -32,6 +32,8 @@ final class SimulatedRoom {
   var card: SimulatedSoundCard?
   /// Number of cards opened, which identifies turns of an earlier card.
   var cardNumber = 0
+  /// When its output thread takes its next turn, and how often one was planned: an earlier plan is void.
+  var nextTurn = (at: TrueTime.zero, plan: 0)
   var wantsCard = false
   var isPlugged = true
   var unsent = RenderBacklog()
@@ -175,11 +177,16 @@ extension SimulatedGroup {
       openCard(room.index)
     case .closeDevice:
       room.wantsCard = false
+      tellHeard(in: room)
       room.card = nil
     case .render(let command):
       if case .clock(let estimate, _) = command { room.lastEstimate = estimate }
       room.unsent.append(command)
       retry(room)
+      if command.isUrgent, room.card?.rests == true {
+        let soon = room.host.wakeTime(for: now)
+        if soon < room.nextTurn.at { planTurn(room, at: soon) }
+      }
     case .advertise, .advertiseCodecs, .nowPlaying, .sayPIN: break
     case .persist(let memory): room.memory = memory
     case .keepTrust(let trust, let number): keep(trust, number, room)
@@ -241,9 +248,10 @@ extension SimulatedGroup {
     let card = SimulatedSoundCard(
       quality, configuration, crystal: room.crystal, random: room.cardRandom,
       storedDrift: room.memory.deviceDrift, at: now)
+    tellHeard(in: room)
     room.card = card
     room.unsent.removeAll()
-    schedule(.turn(room: index, card: attempt), at: card.nextTurn(after: now))
+    planTurn(room, at: card.nextTurn(after: now))
     let device = OutputDevice(
       format: AudioFormat(sampleRate: TestSignal.sampleRate, channelCount: card.ring.channelCount),
       commitHorizon: quality.traits.commitHorizon, writtenAhead: quality.traits.writtenAhead)
@@ -254,20 +262,31 @@ extension SimulatedGroup {
     let room = rooms[index]
     room.isPlugged = isPlugged
     guard room.wantsCard else { return }
+    tellHeard(in: room)
     room.card = nil
     room.cardNumber += 1
     serve(index, [.deviceLost(reason: "the sound device went away")])
   }
 
-  func turn(_ index: Int, _ number: Int) {
+  /// Tells the microphone what the room's card has sounded by now, also between two turns.
+  func tellHeard(in room: SimulatedRoom) {
+    room.card?.tellHeard(at: now, RoomListener(microphone: microphone, room: room.index))
+  }
+
+  /// Plans the next turn of the output thread, in place of the one that was planned.
+  private func planTurn(_ room: SimulatedRoom, at time: TrueTime) {
+    room.nextTurn = (max(time, now), room.nextTurn.plan + 1)
+    schedule(.turn(room: room.index, plan: room.nextTurn.plan), at: room.nextTurn.at)
+  }
+
+  func turn(_ index: Int, _ plan: Int) {
     let room = rooms[index]
-    guard room.cardNumber == number, let card = room.card else { return }
+    guard room.nextTurn.plan == plan, let card = room.card else { return }
     let listener = RoomListener(microphone: microphone, room: index)
     if case .ranDry = card.turn(at: now, host: &room.host, listener: listener) {
       room.underrunCount += 1
     }
-    let next = room.host.wakeTime(for: card.nextTurn(after: now))
-    schedule(.turn(room: index, card: number), at: next)
+    planTurn(room, at: room.host.wakeTime(for: card.nextTurn(after: now)))
   }
 }
 

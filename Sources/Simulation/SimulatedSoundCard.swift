@@ -20,6 +20,8 @@ final class SimulatedSoundCard {
   private var startFrame: Int64 = 0
   private var startElapsed: Double
   private var heard: Int64 = 0
+  /// Where writing was when it was last started, or when frames that were written had become wrong.
+  private var unsteadyAt: Int64 = 0
   private(set) var underrunCount = 0
 
   init(
@@ -70,9 +72,14 @@ final class SimulatedSoundCard {
     return TrueTime(seconds: crystal.value.time(ofElapsed: startElapsed + seconds))
   }
 
-  /// Returns when the next period ends.
+  private var turnFrames: Int { quality.traits.turnFrames(after: content.end - unsteadyAt) }
+
+  /// True if a command need not wait for the end of a period.
+  var rests: Bool { turnFrames > quality.periodFrames }
+
+  /// Returns when the output thread takes its next turn, which is at the end of a period.
   func nextTurn(after time: TrueTime) -> TrueTime {
-    let period = Int64(quality.periodFrames)
+    let period = Int64(turnFrames)
     let frame = Int64(position(at: time)) - startFrame
     return max(self.time(of: startFrame + (frame / period + 1) * period), time + Nanoseconds(1000))
   }
@@ -81,12 +88,8 @@ final class SimulatedSoundCard {
 
   func turn(at now: TrueTime, host: inout SimulatedHost, listener: RoomListener) -> Ending {
     let position = position(at: now)
-    let isDry = position >= Double(content.end)
-    let end = isDry ? content.end : Int64(position)
-    listener.heard(heard..<end, of: content, by: self)
-    heard = max(heard, end)
-    content.forget(before: heard - 1)
-    guard !isDry else {
+    tellHeard(until: position, listener)
+    guard position < Double(content.end) else {
       restart(at: now)
       return .ranDry
     }
@@ -96,10 +99,23 @@ final class SimulatedSoundCard {
     return .fine
   }
 
+  /// Tells what the card has sounded at `time`.
+  func tellHeard(at time: TrueTime, _ listener: RoomListener) {
+    tellHeard(until: position(at: time), listener)
+  }
+
+  private func tellHeard(until position: Double, _ listener: RoomListener) {
+    let end = max(heard, min(Int64(position), content.end))
+    listener.heard(heard..<end, of: content, by: self)
+    heard = end
+    content.forget(before: heard - 1)
+  }
+
   private func restart(at now: TrueTime) {
     underrunCount += 1
     startFrame = content.end
     startElapsed = crystal.value.elapsed(at: now.seconds)
+    unsteadyAt = startFrame
     start()
   }
 
@@ -126,6 +142,7 @@ final class SimulatedSoundCard {
 
   private func takeBack(at now: LocalTime, position: Int64) {
     guard let wrong = renderer.takeCommands(at: now), wrong.index < content.end else { return }
+    unsteadyAt = content.end
     if quality.canRewind {
       let safe = position + Int64(TestSignal.sampleRate / 100)
       content.rewind(to: min(content.end, max(wrong.index, safe)))

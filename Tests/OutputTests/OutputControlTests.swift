@@ -1,3 +1,4 @@
+import Clock
 import Output
 import Synchronization
 import Testing
@@ -20,6 +21,15 @@ private final class Counter: Sendable {
     }
     #expect(wakes.count.load(ordering: .relaxed) == 300)
     #expect(control.underruns == 50)
+  }
+
+  @Test func `a rest ends with a call, and one call ends one rest`() {
+    let control = OutputControl {}
+    for _ in 0..<3 { control.call() }
+    #expect(control.rest(for: .seconds(3600)))
+    #expect(!control.rest(for: .microseconds(10)))
+    control.stop()
+    #expect(control.rest(for: .seconds(3600)))
   }
 
   @Test func `events that do not fit are counted, and the oldest are kept`() {

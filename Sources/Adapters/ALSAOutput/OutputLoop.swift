@@ -2,6 +2,7 @@ import CALSA
 import Clock
 import Glibc
 import Output
+import Receiver
 
 /// Keeps one running card supplied. Made and run on the output thread; allocates only when made.
 struct OutputLoop: ~Copyable {
@@ -28,6 +29,8 @@ struct OutputLoop: ~Copyable {
   /// Frames written since the card was opened, and those of them when it was last started anew.
   private var written: Int64
   private var restartedAt: Int64?
+  /// Frames written when it was last started, or when frames that were written had become wrong.
+  private var unsteadyAt: Int64 = 0
 
   /// Opens the card, starts it with silence and watches what it can do.
   init(
@@ -71,9 +74,10 @@ struct OutputLoop: ~Copyable {
     return .stopped
   }
 
-  /// One period: wait, read the position, obey commands, supply frames. Negative if the card is gone.
+  /// One turn: wait, read the position, obey commands, supply frames. Negative if the card is gone.
   private mutating func turn(_ source: inout some RenderSource & ~Copyable) -> Int32 {
-    var reading = positions.next(pcm, waiting: waitMilliseconds)
+    var reading = positions.next(
+      pcm, resting: rest, until: control, waiting: waitMilliseconds)
     if !reading.isPrecise, !positions.awaitsMove {
       control.countRejectedReading()
       reading = positions.read(pcm)
@@ -89,6 +93,12 @@ struct OutputLoop: ~Copyable {
     var queued = device.ringFrames - reading.status.free
     queued -= takeBack(&source, queued: queued)
     return supply(&source, frames: device.leadFrames - queued)
+  }
+
+  /// How long the thread leaves the card alone before it waits for the next period.
+  private var rest: Nanoseconds {
+    let frames = device.traits.turnFrames(after: written - unsteadyAt) - device.periodFrames
+    return Nanoseconds(Int64(frames) * 1_000_000_000 / Int64(device.sampleRate))
   }
 
   /// Long enough that a card that wakes nobody is still kept supplied.
@@ -115,6 +125,7 @@ struct OutputLoop: ~Copyable {
     let wrong = source.takeCommands(at: now)
     marks.exit()
     guard let wrong, wrong.index < written else { return 0 }
+    unsteadyAt = written
     var count = 0
     if device.canRewind {
       // Not more than is queued, so that the conversion is safe whatever `wrong` is.
@@ -182,6 +193,7 @@ struct OutputLoop: ~Copyable {
     guard started >= 0 else { return started }
     written += Int64(started)
     restartedAt = written
+    unsteadyAt = written
     positions.restart()
     source.deviceRestarted(at: DeviceFrame(written))
     control.post(.underrun)

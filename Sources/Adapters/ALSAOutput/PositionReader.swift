@@ -74,18 +74,24 @@ struct PositionReader {
     if forecast != nil { forecast = StepForecast(step: step) }
   }
 
-  /// Waits until there is room for about a period, then reads; if moves of the position are watched, reads at a move.
-  mutating func next(_ pcm: borrowing PCMDevice, waiting milliseconds: Int32) -> Reading {
-    if let window = forecast?.window(from: clock() + pace) {
-      if window.begin - clock() > pace + pace {
-        pause(for: pace)
+  /// Rests, waits until there is room for about a period, then reads; if moves of the position are watched, reads at a
+  /// move. A rest ends early where `control` is called.
+  mutating func next(
+    _ pcm: borrowing PCMDevice, resting rest: Nanoseconds = .zero,
+    until control: OutputControl? = nil, waiting milliseconds: Int32
+  ) -> Reading {
+    if let window = forecast?.window(from: clock() + rest + pace) {
+      if window.begin - clock() > rest + pace + pace {
+        _ = isCalled(control, within: rest + pace)
         return read(pcm)
       }
-      sleep(until: window.begin)
+      if sleep(until: window.begin, or: control) { return read(pcm) }
       return watch(pcm, until: window.end) ?? read(pcm)
     }
     // An error shows in the status, too.
-    _ = pcm.wait(milliseconds: milliseconds)
+    if rest == .zero || !isCalled(control, within: rest + pace) {
+      _ = pcm.wait(milliseconds: milliseconds)
+    }
     guard isWatched else { return read(pcm) }
     let now = clock()
     guard forecast != nil else { return watch(pcm, until: now + step + step) ?? read(pcm) }
@@ -99,11 +105,18 @@ struct PositionReader {
 
   private var halfStep: Nanoseconds { Nanoseconds(step.count / 2) }
 
-  /// Wakes up before `time` in nineteen of twenty cases.
-  private mutating func sleep(until time: LocalTime) {
-    pause(for: max(time - lateness - clock(), .zero))
+  private func isCalled(_ control: OutputControl?, within span: Nanoseconds) -> Bool {
+    if let control { return control.rest(for: span) }
+    pause(for: span)
+    return false
+  }
+
+  /// Wakes up before `time` in nineteen of twenty cases. Returns true if it was called before.
+  private mutating func sleep(until time: LocalTime, or control: OutputControl?) -> Bool {
+    if isCalled(control, within: max(time - lateness - clock(), .zero)) { return true }
     lateness = lateness + (clock() > time ? Self.lateStep : Nanoseconds(-Self.lateStep.count / 19))
     lateness = min(max(lateness, .zero), Self.mostLateness)
+    return false
   }
 
   /// A driver's stamp and position belong together. A plugin has no such stamp: it is asked once more for the

@@ -63,6 +63,25 @@ package struct CardTraits: Hashable, Sendable {
     return positionTime == .stamped ? .edge : .coarse
   }
 
+  /// The output thread takes its turns this far apart once the card's clock is known. Each turn costs the same
+  /// whatever it renders, and a crystal does not change within a second.
+  private static let restedTurn = Nanoseconds.milliseconds(50)
+  /// A tenth of what is written ahead may be played between two turns: a stall of the machine still finds the rest.
+  private static let turnsOfLead = 10
+  /// For so long after its start the clock of a card is not known well, and for so long after a command the frames that it
+  /// has asked for may still be on their way, and fill what was rendered without them. In seconds.
+  private static let unsteady = 3
+
+  /// Frames that the device plays between two turns of the output thread, which is as many as its period has while its
+  /// clock is not known yet, behind commands, where little is written ahead, and where only the device's interrupt tells its position.
+  /// - Parameter steady: frames written since the device was started, and since frames that were written became wrong.
+  package func turnFrames(after steady: Int64) -> Int {
+    guard clockClass == .exact || clockClass == .fine, steady >= Int64(Self.unsteady * sampleRate)
+    else { return periodFrames }
+    let rested = Int(Self.restedTurn.count) * sampleRate / 1_000_000_000
+    return max(periodFrames, min(rested, leadFrames / Self.turnsOfLead))
+  }
+
   /// In frames: 167 µs at 48 kHz, less than the scatter of a time stamp.
   private static let fineStep = 8
 }

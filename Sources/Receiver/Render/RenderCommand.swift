@@ -28,6 +28,11 @@ package enum RenderCommand: Sendable {
   case clip(RenderedClip)
   /// Ends the clip of this number if it sounds, and drops its frames and those of all clips before it.
   case endClip(UInt32)
+
+  /// False for what needs no turn of the render thread before the next that is due.
+  package var isUrgent: Bool {
+    if case .clock(_, isStep: false) = self { false } else { true }
+  }
 }
 
 /// A report of the render thread, sent about twenty times a second.
