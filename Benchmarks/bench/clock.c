@@ -26,9 +26,9 @@ static int (*real_gettime)(clockid_t, struct timespec *);
 static unsigned char timer_clocks[4096]; /* the clock of each timer descriptor, plus one */
 
 __attribute__((constructor)) static void setup(void) {
-  const char *ppm = getenv("CLOCK_PPM"), *seconds = getenv("CLOCK_OFFSET"), *since = getenv("CLOCK_SINCE");
   if (real_gettime)
     return;
+  const char *ppm = getenv("CLOCK_PPM"), *seconds = getenv("CLOCK_OFFSET"), *since = getenv("CLOCK_SINCE");
   if (crystal_make(&crystal, ppm ? atof(ppm) : 0, getenv("CLOCK_WANDER"), since ? atoll(since) : 0) < 0)
     fprintf(stderr, "clock.so: CLOCK_WANDER is not understood\n");
   offset = seconds ? (int64_t)(atof(seconds) * 1e9) : 0;

@@ -46,7 +46,8 @@ struct card {
   double latency; /* s */
   bool takes;
   FILE *times;
-  int64_t noted, controlled; /* ns */
+  int64_t noted, controlled, seen; /* ns */
+  int64_t armed; /* when `timer` becomes readable, in ns; 0: it was never set */
   int lock, timer, heard;
   size_t frame_bytes;
   snd_pcm_uframes_t avail_min;
@@ -108,7 +109,7 @@ static int look(struct card *c) {
   }
   if (!c->running)
     return io->state == SND_PCM_STATE_XRUN ? -EPIPE : io->state == SND_PCM_STATE_SUSPENDED ? -ESTRPIPE : 0;
-  now = true_now();
+  c->seen = now = true_now();
   c->position = position(c, now);
   if (c->position >= (double)io->appl_ptr) {
     c->position = (double)io->appl_ptr;
@@ -144,10 +145,13 @@ static int64_t period_end(const struct card *c) {
 }
 
 /* Makes poll behave as with the kernel's cards: it returns at once if there is space, otherwise at the end of a period.
- * Nobody reads the timer, so it stays readable until it is set again. */
+ * Nobody reads the timer, so it stays readable until it is set again, and one that is readable need not be set for it. */
 static void arm(struct card *c, snd_pcm_uframes_t written) {
   bool at_once = has_space(c, written) && c->io.state != SND_PCM_STATE_DRAINING;
   int64_t ns = at_once ? 1 : period_end(c); /* 1 is long past; 0 would disarm the timer */
+  if (at_once && c->armed > 0 && c->armed < c->seen)
+    return;
+  c->armed = ns;
   struct itimerspec timer = {{0, 0}, {ns / 1000000000, ns % 1000000000}};
   syscall(SYS_timerfd_settime, c->timer, TFD_TIMER_ABSTIME, &timer, NULL);
 }
