@@ -245,6 +245,33 @@ import enum House.Refusal
     }
   }
 
+  @Test func `nothing is played where other senders have all rooms, unless they are taken`()
+    throws
+  {
+    let group = try play(in: kitchen, bath)
+    func again(takes: Bool = false) throws -> String? {
+      let request = PlayRequest(
+        entries: [], rooms: [], addresses: [], shuffles: false, repetition: nil, effects: .init(),
+        takes: takes)
+      let id = world.request(
+        .play(request, [.init(location: "/music/b.flac")], group: group))
+      world.advance(by: .seconds(1))
+      return try #require(world.take(id)).get().said
+    }
+    world.strangerTakes(0)
+    world.advance(by: .seconds(1))
+    let busy = "Kitchen is busy: somebody else is playing there; take it with --take"
+    #expect(try again()?.hasSuffix("; \(busy)") == true)
+    world.strangerTakes(1)
+    world.advance(by: .seconds(1))
+    let before = try shown(group).queue
+    #expect(throws: Refusal.self) { try again() }
+    #expect(try shown(group).queue == before)
+    #expect(try again(takes: true)?.contains("busy") == false)
+    world.advance(by: .seconds(1))
+    #expect(world.isHeard(group))
+  }
+
   @Test func `rooms that are all away leave their group as loud as they were`() throws {
     let id = try play(in: kitchen, bath)
     try world.ask(.set(rooms: [kitchen, bath], RoomChange(volume: 40)))

@@ -64,7 +64,9 @@ extension HouseSession {
     let title = ItemName.text(title: first.title, artist: nil, location: first.location)
     let more =
       entries.count > 1 ? " and \(Player.count(entries.count - 1, "more item"))" : ""
-    done.said = "plays \(title)\(more) in \(place)"
+    let others = (plan.group(group.id)?.rooms ?? []).filter { !request.takes && isOthers($0) }
+    let but = others.isEmpty ? "" : "; \(busy(others).description)"
+    done.said = "plays \(title)\(more) in \(place)\(but)"
     return done
   }
 
@@ -73,13 +75,18 @@ extension HouseSession {
     in rooms: [String], named name: String?, takes: Bool
   ) throws(Refusal) -> HouseGroup {
     if let name, let group = find(name) {
+      try check(rooms, of: group, takes: takes)
       if !rooms.isEmpty { carryOut(plan.setRooms(of: group.id, to: rooms)) }
       return group
     }
-    if rooms.isEmpty, name == nil, let group = try? group(named: nil) { return group }
+    if rooms.isEmpty, name == nil, let group = try? group(named: nil) {
+      try check([], of: group, takes: takes)
+      return group
+    }
     if name == nil, let plan = plan.groups.first(where: { Set($0.rooms) == Set(rooms) }),
       !rooms.isEmpty, let group = groups[plan.id]
     {
+      try check([], of: group, takes: takes)
       return group
     }
     let free = known.records.filter { $0.state != .away }.map(\.id)
@@ -90,10 +97,23 @@ extension HouseSession {
         "no receiver was found; start tutti-receiver in a room, or name one with --at host:port")
     }
     for room in chosen where !takes && isOthers(room) && plan.group(ofRoom: room) == nil {
-      throw .unavailable(
-        "\(self.name(ofRoom: room)) is busy: somebody else is playing there; take it with --take")
+      throw busy([room])
     }
     return try group(createGroup(chosen, name: name))
+  }
+
+  /// Refuses to play where nobody would hear it, because other senders have all rooms.
+  /// - Parameter rooms: those that the group is to have; empty: those that it has.
+  private func check(_ rooms: [String], of group: HouseGroup, takes: Bool) throws(Refusal) {
+    let rooms = rooms.isEmpty ? plan.group(group.id)?.rooms ?? [] : rooms
+    if !takes, !rooms.isEmpty, rooms.allSatisfy(isOthers) { throw busy(rooms) }
+  }
+
+  private func busy(_ rooms: [String]) -> Refusal {
+    let names = names(ofRooms: rooms)
+    return .unavailable(
+      "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") busy: somebody else is playing there; "
+        + "take \(names.count == 1 ? "it" : "them") with --take")
   }
 
   /// True if another sender has the room, or both rooms of a pair.
