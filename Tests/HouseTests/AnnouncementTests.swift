@@ -123,6 +123,17 @@ import enum House.Refusal
     #expect(world.heard[3].begins - world.heard[0].begins < .milliseconds(6_500))
   }
 
+  @Test func `one that has waited and is heard by nobody is told of in one line`() throws {
+    _ = announce([rooms[0]], length: .seconds(5))
+    #expect(
+      try said(announce([rooms[0]])) == "waits until the announcement before it has ended")
+    world.power(0, isOn: false)
+    world.advance(by: .seconds(20))
+    #expect(
+      world.warnings
+        == ["an announcement was missed: Kitchen is switched off or out of reach"])
+  }
+
   @Test func `no more wait than the limit`() throws {
     for _ in 0..<HouseSession.announcementLimit { _ = announce([rooms[0]], length: .seconds(60)) }
     guard case .failure(.notYet)? = world.take(announce([rooms[0]])) else {

@@ -53,6 +53,7 @@ final class Announcement {
   private var stage = Stage.waiting
   private var parts: [Part] = []
   private(set) var request: RequestID?
+  private var isTold = false
   /// The player that visits rooms of no group.
   private var visitor: (any GroupPlayer)?
   private var visited: Set<String> = []
@@ -83,6 +84,12 @@ final class Announcement {
     case .sending(let until), .sounding(let until), .leaving(let until): until
     case .waiting, .over: nil
     }
+  }
+
+  /// True once: who asked, or the log, is told who hears it.
+  func takeOutcome() -> Bool {
+    defer { isTold = true }
+    return !isTold
   }
 
   func takeRequest() -> RequestID? {

@@ -165,16 +165,22 @@ extension HouseSession {
     switch state(ofRoom: room) {
     case .notPaired: "is not paired yet; pair it first"
     case .taken: "is playing something of another sender"
-    case .free, .joining, .playing, .away, .noDevice: "is switched off or out of reach"
+    case .free, .joining: "is not reached yet; try again in a moment"
+    case .playing, .away, .noDevice: "is switched off or out of reach"
     }
   }
 
   // MARK: - Answers
 
   private func answerOutcome(of announcement: Announcement) {
-    guard announcement.request != nil else { return }
+    guard announcement.takeOutcome() else { return }
     let missed = announcement.rooms.compactMap { room in
       announcement.missed[room].map { "\(nameByItself(room)) \($0)" }
+    }
+    guard announcement.request != nil else {
+      // Who asked was told that it waits, and asks no more.
+      if !missed.isEmpty { warn("an announcement was missed: \(missed.joined(separator: "; "))") }
+      return
     }
     guard !announcement.heard.isEmpty else {
       let reason = missed.isEmpty ? "no room is there" : missed.joined(separator: "; ")
