@@ -1,11 +1,11 @@
 #!/bin/bash
-# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, TLS channels, or feeds:
-#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources|feeds SECONDS [libFuzzer options]
+# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, TLS channels, feeds, or answers of servers:
+#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
 
-target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds SECONDS [libFuzzer options]}
-seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds SECONDS [libFuzzer options]}
+target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers SECONDS [libFuzzer options]}
+seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers SECONDS [libFuzzer options]}
 shift 2
 core=(Clock Audio WireProtocol Pairing)
 libraries=()
@@ -23,10 +23,12 @@ case $target in
   sources) modules=("${core[@]}" Sender) sources=(FuzzSources) ;;
   # Of podcasts.
   feeds) modules=(ExpatFeeds) sources=(FuzzFeeds) libraries=(-lexpat) ;;
+  # Of libraries.
+  servers) modules=("${core[@]}" Sender PlaylistFormats) sources=(FuzzServers) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
-  *) echo "there are decoders, sessions, trust, channels, media, lines, sources and feeds to fuzz, not $target" >&2; exit 2 ;;
+  *) echo "there are decoders, sessions, trust, channels, media, lines, sources, feeds and servers to fuzz, not $target" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${FUZZ_DIR:-$root/.build/fuzz}
@@ -99,6 +101,11 @@ if [ "$target" = feeds ]; then
   item='<item><title>A &amp; B</title><guid>g</guid><pubDate>Tue, 10 Jun 2003 04:00:00 GMT</pubDate><itunes:duration>1:02:03</itunes:duration><enclosure url="http://a/1.mp3" type="audio/mpeg"/></item>'
   echo "<?xml version='1.0' encoding='UTF-8'?><rss><channel><title>T</title>$item$item</channel></rss>" > "$corpus/rss"
   echo '<feed><title>T</title><entry><id>a</id><updated>2004-02-29T23:59:60Z</updated><link rel="enclosure" href="http://a/b.ogg"/></entry></feed>' > "$corpus/atom"
+fi
+if [ "$target" = servers ]; then
+  song='{"id":"7","isDir":false,"title":"A \u00e9","albumId":"al","path":"a/../b/c.flac","track":1,"duration":62,"created":"2024-02-29T12:00:00Z"}'
+  echo '{"subsonic-response":{"status":"ok","searchResult3":{"song":['"$song,$song"']}}}' > "$corpus/songs"
+  echo '{"subsonic-response":{"status":"failed","error":{"code":40,"message":"Wrong"}}}' > "$corpus/refusal"
 fi
 if [ "$target" = sources ]; then
   item='<item><type>%s</type><code>%s</code><length>%d</length>\n<data encoding="base64">\n%s</data></item>\n'
