@@ -15,12 +15,14 @@ package struct PlaybackSources {
   ///   - raw: format of standard input and pipes without a header.
   ///   - latency: of live sources; nil if rooms buffer them as much as music.
   ///   - inputs: live sources with names.
+  ///   - served: items that servers of libraries give.
   ///   - chain: filters from this program's own command line, added to the effects.
   ///   - measured: the loudness of items whose tags do not give it.
   ///   - places: where items begin whose turn it is.
   package init(
     _ choice: EncoderChoice, raw: RawFormat? = nil, latency: LiveLatency? = nil,
-    inputs: LiveInputs? = nil, chain: OwnChain? = nil, measured: MeasuredLoudness? = nil,
+    inputs: LiveInputs? = nil, served: ServedItems = .none, chain: OwnChain? = nil,
+    measured: MeasuredLoudness? = nil,
     places: KeptPlaces = KeptPlaces()
   ) throws(MediaError) {
     let interruption = try ReadInterruption()
@@ -28,8 +30,8 @@ package struct PlaybackSources {
     small = choice.small
     makeSerializer = { [wish] report in
       let opener = SourceOpener(
-        raw: raw, latency: latency, wish: wish, inputs: inputs, chain: chain,
-        measured: measured, interruption: interruption, report: report)
+        raw: raw, latency: latency, wish: wish, inputs: inputs, served: served,
+        chain: chain, measured: measured, interruption: interruption, report: report)
       return Serializer(
         passesPackets: choice.passesPackets, openSource: opener.open,
         changesAll: chain != nil, applyEffects: opener.filtered, keptPlace: places.place,

@@ -10,6 +10,8 @@ package struct SourceOpener: Sendable {
   package var wish: LatencyWish?
   /// Live sources with names; nil if there are none.
   package var inputs: LiveInputs?
+  /// Items that servers of libraries give.
+  package var served = ServedItems.none
   /// Filters from this program's own command line, added to the effects of all items.
   package var chain: OwnChain?
   /// Nil if nobody measures.
@@ -29,13 +31,15 @@ package struct SourceOpener: Sendable {
 
   init(
     raw: RawFormat?, latency: LiveLatency?, wish: LatencyWish, inputs: LiveInputs?,
-    chain: OwnChain?, measured: MeasuredLoudness?, interruption: ReadInterruption,
+    served: ServedItems, chain: OwnChain?, measured: MeasuredLoudness?,
+    interruption: ReadInterruption,
     report: @escaping @Sendable (SourceNotice) -> Void
   ) {
     self.raw = raw
     self.latency = latency
     self.wish = wish
     self.inputs = inputs
+    self.served = served
     self.chain = chain
     self.measured = measured
     self.interruption = interruption
@@ -51,6 +55,7 @@ package struct SourceOpener: Sendable {
       return try open(live, raw: raw, latency: latency)
     }
     if location == "-" { return try openStandardInput() }
+    if ServedLocation.isOne(location) { return try openServed(location) }
     return try NetworkSource.isNetwork(location) ? openAddress(item) : openFile(location)
   }
 
@@ -96,6 +101,15 @@ package struct SourceOpener: Sendable {
     return try WorkerSource(
       url: item.location, reach: item.reach, workers: workers, interruption: interruption,
       report: report)
+  }
+
+  /// Opens an item of a server that this machine's user has chosen, wherever that is.
+  private func openServed(_ location: String) throws(MediaError) -> any MediaSource {
+    guard workers.isStarted else { throw .notFound(path: location) }
+    return try WorkerSource(
+      url: location, workers: workers,
+      secretAddress: { [served] () throws(MediaError) in try served.address(location) },
+      interruption: interruption, report: report)
   }
 
   /// Opens what a program feeds, and waits until enough of it has come.

@@ -19,15 +19,18 @@ package final class NetworkGate: SourceGate {
   }
 
   private let location: String
+  /// Makes the address of an item that has secrets; the process knows its location, and nothing else opens.
+  private let secretAddress: (() throws(MediaError) -> String)?
   private let library: FFmpegLibrary
   private let network: NetworkInput
   private let report: @Sendable (SourceNotice) -> Void
   private var connections: [UInt32: Connection] = [:]
   private var lastHandle: UInt32 = 0
 
+  /// - Parameter secretAddress: makes the address of an item whose location is none.
   package init(
     _ location: String, reach: SourceReach = .all, settings: NetworkSettings = .init(),
-    interruption: ReadInterruption,
+    secretAddress: (() throws(MediaError) -> String)? = nil, interruption: ReadInterruption,
     report: @escaping @Sendable (SourceNotice) -> Void
   ) throws(MediaError) {
     library = try FFmpegLibrary.load(toPlay: location)
@@ -35,6 +38,7 @@ package final class NetworkGate: SourceGate {
       location, reach: reach, settings: settings, interruption: interruption, library: library,
       report: report)
     (self.location, self.report) = (location, report)
+    self.secretAddress = secretAddress
   }
 
   deinit {
@@ -67,14 +71,31 @@ package final class NetworkGate: SourceGate {
   }
 
   private func failure(_ code: Int32) -> SourceReply {
-    .failed(code: code, reason: String(cString: cff_last_log()).shownPlainly)
+    let log = String(cString: cff_last_log())
+    return .failed(
+      code: code, reason: (secretAddress == nil ? log : log.withoutQueries).shownPlainly)
   }
 
   private func open(_ url: String, _ options: SourceOptions) -> SourceReply {
+    guard let secretAddress else {
+      let plain = url.hasPrefix("crypto+") ? String(url.dropFirst(7)) : url
+      return NetworkSource.isNetwork(plain)
+        ? connect(url, options) : .failed(code: cff_invalid_argument, reason: "")
+    }
+    guard url == location, !options.isNested else {
+      return .failed(code: cff_invalid_argument, reason: "")
+    }
+    do throws(MediaError) {
+      return connect(try secretAddress(), options)
+    } catch {
+      return .failed(code: cff_io_error, reason: error.reason)
+    }
+  }
+
+  private func connect(_ url: String, _ options: SourceOptions) -> SourceReply {
     // The thread may have served others before.
     cff_clear_log()
-    let plain = url.hasPrefix("crypto+") ? String(url.dropFirst(7)) : url
-    guard NetworkSource.isNetwork(plain), connections.count < Self.connectionLimit else {
+    guard connections.count < Self.connectionLimit else {
       return .failed(code: cff_invalid_argument, reason: "")
     }
     var context: UnsafeMutablePointer<AVIOContext>?
@@ -89,7 +110,7 @@ package final class NetworkGate: SourceGate {
       SourceConnection(
         handle: lastHandle, size: library.calls.avio_size(context),
         isSeekable: context.pointee.seekable & AVIO_SEEKABLE_NORMAL != 0,
-        location: library.option("location", of: context),
+        location: secretAddress == nil ? library.option("location", of: context) : "",
         contentType: library.option("mime_type", of: context),
         stationHeaders: library.option("icy_metadata_headers", of: context)))
   }
@@ -174,6 +195,19 @@ package final class NetworkGate: SourceGate {
     case .reconnecting(let reason): report(.reconnecting(location: location, reason: reason))
     }
     return .done(goesOn: true)
+  }
+}
+
+extension MediaError {
+  fileprivate var reason: String {
+    if case .unreadable(_, let reason) = self { reason } else { "there is no such item" }
+  }
+}
+
+extension String {
+  /// Leaves out words that may be a part of an address with a query.
+  package var withoutQueries: String {
+    split(separator: " ").filter { !$0.contains("?") && !$0.contains("=") }.joined(separator: " ")
   }
 }
 

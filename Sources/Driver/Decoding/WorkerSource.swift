@@ -28,14 +28,18 @@ package final class WorkerSource: MediaSource {
     try self.init(link, nil, answer)
   }
 
-  /// - Parameter reach: the addresses to which it may lead, including redirects and lists.
+  /// - Parameters:
+  ///   - reach: the addresses to which it may lead, including redirects and lists.
+  ///   - secretAddress: makes the address of an item whose location is none.
   package convenience init(
     url: String, reach: SourceReach = .all, workers: MediaWorkers = .shared,
     settings: NetworkSettings = .init(),
+    secretAddress: (() throws(MediaError) -> String)? = nil,
     interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
   ) throws(MediaError) {
     let gate = try NetworkGate(
-      url, reach: reach, settings: settings, interruption: interruption, report: report)
+      url, reach: reach, settings: settings, secretAddress: secretAddress,
+      interruption: interruption, report: report)
     let link = try WorkerLink(url, workers: workers, interruption: interruption, gate: gate)
     try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
   }
