@@ -341,7 +341,7 @@ let package = Package(
       "LibraryTests",
       [
         "Library", "House", "Service", "SQLiteStore", "LinuxIO", "Clock", "Audio", "Driver",
-        "Sender", "FFmpegSource", "ExpatFeeds", "TestSupport",
+        "Sender", "FFmpegSource", "ExpatFeeds", "PlaylistFormats", "TestSupport",
       ]),
     // Starts the finished programs, which are built beside the tests.
     tests(

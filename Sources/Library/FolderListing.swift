@@ -10,6 +10,8 @@ struct FolderListing {
     let size: Int64
     /// In nanoseconds since 1970.
     let mtime: Int64
+    /// True for a song of a server: its name stays wherever it is moved, and nobody can measure it.
+    var isServed = false
   }
 
   struct Failure: Error {

@@ -7,13 +7,18 @@ struct LibraryFolders: Sendable {
   struct Root: Hashable, Sendable {
     let name: String
     let location: String
+
+    /// True for the library of a server, which is no folder.
+    var isServed: Bool { ServedLocation.isOne(location) }
   }
 
   let roots: [Root]
 
   /// Gives the second of two folders with the same name a number. Skips a folder inside another.
-  init(_ locations: [String]) {
-    var roots: [Root] = []
+  ///
+  /// - Parameter served: the names of servers' libraries, which come first.
+  init(_ locations: [String], served: [String] = []) {
+    var roots = served.map { Root(name: $0, location: ServedLocation.scheme + $0) }
     // Uses the folder's own name, not that of a link's target: a link to something that is not mounted has
     // no target.
     let all = locations.map(Self.plain)
@@ -42,7 +47,7 @@ struct LibraryFolders: Sendable {
 
   /// Returns nil for a location outside the folders. Does not look at the disk.
   func path(of location: String) -> String? {
-    let plain = Self.plain(location)
+    let plain = ServedLocation.isOne(location) ? location : Self.plain(location)
     for root in roots {
       if plain == root.location { return root.name }
       if plain.hasPrefix(root.location + "/") {
@@ -52,10 +57,16 @@ struct LibraryFolders: Sendable {
     return nil
   }
 
+  /// True for the library of a server, and what is in it.
+  func isServed(_ path: String) -> Bool {
+    roots.contains { $0.isServed && LibraryPath.isInside(path, $0.name) }
+  }
+
   /// Returns the location without links, or nil if it is outside the folders: a link in them may lead out.
   func confined(_ location: String) -> String? {
-    guard let real = Self.resolved(location) else { return nil }
+    guard location.hasPrefix("/"), let real = Self.resolved(location) else { return nil }
     let isInside = roots.contains { root in
+      if root.isServed { return false }
       let base = Self.resolved(root.location) ?? root.location
       return real.hasPrefix(base + "/")
     }

@@ -21,6 +21,8 @@ final class LibraryScanner: Sendable {
     var busyTime: Int64 = 60_000
     /// Interval, in milliseconds, of reading folders that report no changes.
     var period: Int64 = 15 * 60_000
+    /// Those that keep libraries beside the folders.
+    var servers: [MediaServer] = []
     /// Where measured loudness goes, for those who play.
     var loudness = MeasuredLoudness()
     /// Where the places go at which items were left, for those who play.
@@ -30,6 +32,7 @@ final class LibraryScanner: Sendable {
   private let settings: Settings
   private let watch: FolderWatch
   private let pool: WorkerPool
+  private let readers: [ServerReader]
   private let loudness: LoudnessKeeper
   private let isEnding = Atomic<Bool>(false)
   private let isAsked = Atomic<Bool>(false)
@@ -51,8 +54,13 @@ final class LibraryScanner: Sendable {
   ) throws(IOError) {
     self.settings = settings
     (self.report, self.damaged) = (report, damaged)
-    watch = try FolderWatch()
+    let watch = try FolderWatch()
+    self.watch = watch
     pool = WorkerPool(settings.worker)
+    readers = try settings.servers.map { server throws(IOError) in
+      // It has little to do, each hour, and a server that waits for it at the other end.
+      try ServerReader(server, command: settings.worker + [LibraryWorker.awaited]) { watch.wake() }
+    }
     let loudness = try LoudnessKeeper(settings, settings.loudness, report: report)
     self.loudness = loudness
     self.changed = { figures in
@@ -70,6 +78,7 @@ final class LibraryScanner: Sendable {
   /// Requests a scan. From any thread.
   func ask() {
     isAsked.store(true, ordering: .relaxed)
+    for reader in readers { reader.ask() }
     watch.wake()
   }
 
@@ -86,6 +95,7 @@ final class LibraryScanner: Sendable {
   func close() {
     isEnding.store(true, ordering: .relaxed)
     pool.end()
+    for reader in readers { reader.close() }
     watch.wake()
     loudness.close()
     _ = ended.wait(timeout: .now() + Self.endTimeout)
@@ -94,7 +104,7 @@ final class LibraryScanner: Sendable {
   private func run() {
     do throws(SQLiteError) {
       let loop = ScanLoop(
-        settings, try Database(path: settings.database), watch, pool,
+        settings, try Database(path: settings.database), watch, pool, readers,
         isEnding: { [weak self] in self?.isEnding.load(ordering: .relaxed) ?? true },
         edits: { [weak self] in self?.edits.load(ordering: .relaxed) ?? 0 },
         changed: changed, report: report)
@@ -118,6 +128,7 @@ private final class ScanLoop {
   private let database: Database
   private let watch: FolderWatch
   private let pool: WorkerPool
+  private let served: ServedShelves
   private let isEnding: @Sendable () -> Bool
   private let edits: @Sendable () -> UInt64
   private let changed: (HouseState.LibraryFigures) -> Void
@@ -143,13 +154,14 @@ private final class ScanLoop {
 
   init(
     _ settings: LibraryScanner.Settings, _ database: Database, _ watch: FolderWatch,
-    _ pool: WorkerPool, isEnding: @escaping @Sendable () -> Bool,
+    _ pool: WorkerPool, _ readers: [ServerReader], isEnding: @escaping @Sendable () -> Bool,
     edits: @escaping @Sendable () -> UInt64,
     changed: @escaping (HouseState.LibraryFigures) -> Void, report: @escaping (String) -> Void
   ) {
     (self.settings, self.database, self.watch, self.pool) = (settings, database, watch, pool)
     (self.isEnding, self.edits) = (isEnding, edits)
     (self.changed, self.report) = (changed, report)
+    served = ServedShelves(readers, database, settings.folders, report: report)
   }
 
   /// - Throws: `SQLiteError` if the database file is damaged.
@@ -159,6 +171,7 @@ private final class ScanLoop {
     while !isEnding() {
       takeNews()
       takeEdits()
+      if try takeServed() { continue }
       if isAsked() { hasMissed = true }
       let wait = timeLeft()
       if wait > 0 || wait < 0 {
@@ -169,6 +182,17 @@ private final class ScanLoop {
       (dirty, hasMissed, firstNews) = ([], false, 0)
       try scan(what)
     }
+  }
+
+  /// Returns true if a server has told something.
+  private func takeServed() throws(SQLiteError) -> Bool {
+    guard let hasChanged = try served.take() else { return false }
+    if hasChanged { revision += 1 }
+    let isLate = HostClock.now.nanoseconds >= lastTold + Self.tellingPeriod
+    guard isLate || !served.isListing else { return true }
+    try refreshFigures()
+    tell()
+    return true
   }
 
   private func takeEdits() {
@@ -242,7 +266,7 @@ private final class ScanLoop {
       // A folder that is mounted later reports no change either.
       unclear = scan.unclear
       hasNetwork = settings.folders.roots.contains {
-        isNetworkFolder(FileName.bytes(of: $0.location))
+        !$0.isServed && isNetworkFolder(FileName.bytes(of: $0.location))
       }
     }
     figures.scan = nil
@@ -257,6 +281,8 @@ private final class ScanLoop {
     case .written: revision += 1
     }
     takeEdits()
+    // Damage is found by the scan itself.
+    _ = try? takeServed()
     guard HostClock.now.nanoseconds >= lastTold + Self.tellingPeriod else { return }
     try? refreshFigures()
     tell()
@@ -268,7 +294,7 @@ private final class ScanLoop {
       var fresh = try LibraryQueries.figures(database)
       (fresh.scan, fresh.revision) = (figures.scan, revision)
       fresh.folders = settings.folders.roots.map(\.name)
-      fresh.awayFolders = fresh.folders.filter(unclear.contains)
+      fresh.awayFolders = fresh.folders.filter((unclear + served.away).contains)
       figures = fresh
     } catch  where error.kind == .damaged {
       throw error

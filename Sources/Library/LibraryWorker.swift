@@ -1,6 +1,8 @@
 import ExpatFeeds
 import FFmpegSource
+import House
 import LinuxIO
+import PlaylistFormats
 import ProgramJSON
 import Sender
 
@@ -38,6 +40,8 @@ package enum LibraryWorker {
         return .done(try shrink(path, isInside, size, target))
       case .feed(let address, let reach): return try feed(address, reach)
       case .listens(let request): return request.answer()
+      case .songs(let server, let offset): return ServerRequest.songs(server, from: offset)
+      case .cover(let server, let id, let size): return ServerRequest.picture(server, id, size)
       }
     } catch {
       return switch error {
@@ -112,6 +116,10 @@ enum WorkerRequest: Hashable {
   case feed(String, SourceReach)
   /// Tells a service of listens. The program must be ended after its answer.
   case listens(ListenRequest)
+  /// Asks a server for songs of its library, from this number on. The program must be ended after its answer.
+  case songs(MediaServer, from: Int)
+  /// Asks a server for the picture with this identifier. The program must be ended after its answer.
+  case cover(MediaServer, String, size: Int)
 
   private var words: [String] {
     switch self {
@@ -125,6 +133,8 @@ enum WorkerRequest: Hashable {
     // JSON has no zero.
     case .listens(let request):
       ["listens", String(decoding: (try? JSON.encode(request)) ?? [], as: UTF8.self)]
+    case .songs(let server, let offset): ["songs"] + server.words + ["\(offset)"]
+    case .cover(let server, let id, let size): ["cover"] + server.words + [id, "\(size)"]
     }
   }
 
@@ -149,6 +159,12 @@ enum WorkerRequest: Hashable {
         return nil
       }
       self = .listens(request)
+    case ("songs", 7):
+      guard let server = MediaServer(words: words[1...5]) else { return nil }
+      self = .songs(server, from: Int(words[6]) ?? 0)
+    case ("cover", 8):
+      guard let server = MediaServer(words: words[1...5]) else { return nil }
+      self = .cover(server, words[6], size: Int(words[7]) ?? 0)
     default: return nil
     }
   }
@@ -161,6 +177,9 @@ enum WorkerAnswer {
   case feed(PodcastFeed, isOwn: Bool)
   case loudness(MeasuredSound)
   case answered(ListenAnswer)
+  /// - count: of the songs that the server has told, with those that were left out.
+  case songs([ServedSong], count: Int)
+  case picture(Picture)
   case done(String)
   /// The file does not exist any more.
   case gone
@@ -176,6 +195,8 @@ enum WorkerAnswer {
     case .loudness(let sound): ["loudness", "\(sound.peak)", sound.blocks.text]
     case .feed(let feed, let isOwn): ["feed", isOwn ? "own" : "", feed.title] + feed.words
     case .answered(let answer): ["answered"] + answer.words
+    case .songs(let songs, let count): ["songs", "\(count)"] + songs.flatMap(\.words)
+    case .picture: ["picture", ""]
     case .done(let text): ["done", text]
     case .gone: ["gone", ""]
     case .unreadable(let reason): ["unreadable", reason]
@@ -184,9 +205,22 @@ enum WorkerAnswer {
     }
   }
 
-  var bytes: [UInt8] { Array(words.joined(separator: "\0").utf8) }
+  var bytes: [UInt8] {
+    let text = Array(words.joined(separator: "\0").utf8)
+    if case .picture(let picture) = self { return text + picture.bytes }
+    return text
+  }
+
+  private static let pictureMark = Array("picture\0".utf8)
 
   init?(_ bytes: [UInt8]) {
+    if bytes.starts(with: Self.pictureMark) {
+      guard let picture = Picture(Array(bytes.dropFirst(Self.pictureMark.count))) else {
+        return nil
+      }
+      self = .picture(picture)
+      return
+    }
     let words = String(decoding: bytes, as: UTF8.self)
       .split(separator: "\0", omittingEmptySubsequences: false).map(String.init)
     guard words.count > 1 else { return nil }
@@ -206,6 +240,15 @@ enum WorkerAnswer {
     case "answered":
       guard let answer = ListenAnswer(words: words.dropFirst()) else { return nil }
       self = .answered(answer)
+    case "songs":
+      let rest = words.dropFirst(2)
+      guard let count = Int(words[1]), rest.count % ServedSong.wordCount == 0,
+        rest.count / ServedSong.wordCount <= SubsonicAnswer.songLimit
+      else { return nil }
+      let songs = stride(from: 2, to: words.count, by: ServedSong.wordCount).map { place in
+        ServedSong(words: words[place..<place + ServedSong.wordCount])
+      }
+      self = .songs(songs, count: count)
     case "done": self = .done(words[1])
     case "gone": self = .gone
     case "unreadable": self = .unreadable(words[1])

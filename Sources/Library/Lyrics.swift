@@ -72,6 +72,13 @@ enum Lyrics {
 
 extension MediaLibrary {
   package func lyrics(ofTrack id: String) async throws(Refusal) -> LyricsContents {
+    let isServed = try await file.answer { [folders] database in
+      let number = SQLiteValue(LibraryNumber.parse(id, LibraryNumber.track))
+      let track = try FoundTrack.all(database, where: "t.id = ?", [number]).first
+      return track.map { folders.isServed($0.folder) } ?? false
+    }
+    // Nobody asks a server for them.
+    if isServed { return LyricsContents(lines: []) }
     let path = try await media(track: id).path
     // A disk may take long, and whoever asks has other things to do.
     let beside = try await file.answer { [folders] _ in Lyrics.beside(path, folders) }

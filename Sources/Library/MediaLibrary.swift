@@ -21,6 +21,8 @@ package final class MediaLibrary: LibraryControl {
     package var worker: [String]
     /// How long a folder must be quiet before it is read, in milliseconds.
     package var quietTime: Int64 = 5_000
+    /// Those that keep libraries beside the folders.
+    package var servers: [MediaServer] = []
     /// Where measured loudness goes, for those who play.
     package var loudness = MeasuredLoudness()
     /// Where the places go at which items were left, for those who play.
@@ -54,8 +56,12 @@ package final class MediaLibrary: LibraryControl {
   private final class Shelf: Sendable {
     let state: Mutex<State>
 
-    init(_ folders: [HouseFolder]) {
-      state = Mutex(State(chosen: folders, folders: LibraryFolders(folders.map(\.path))))
+    let servers: [MediaServer]
+
+    init(_ folders: [HouseFolder], _ servers: [MediaServer]) {
+      self.servers = servers
+      let paths = LibraryFolders(folders.map(\.path), served: servers.map(\.name))
+      state = Mutex(State(chosen: folders, folders: paths))
     }
   }
 
@@ -78,7 +84,7 @@ package final class MediaLibrary: LibraryControl {
     _ settings: Settings, changed: @escaping @Sendable (HouseState.LibraryFigures) -> Void,
     report: @escaping @Sendable (String) -> Void
   ) throws(Failure) {
-    let shared = Shelf(settings.folders)
+    let shared = Shelf(settings.folders, settings.servers)
     self.shared = shared
     shelf = PictureShelf(
       folder: settings.pictures, command: settings.worker + [LibraryWorker.awaited])
@@ -92,7 +98,8 @@ package final class MediaLibrary: LibraryControl {
         .init(
           folders: shared.state.withLock { $0.folders }, database: settings.database,
           worker: settings.worker,
-          quietTime: settings.quietTime, loudness: settings.loudness, places: settings.places),
+          quietTime: settings.quietTime, servers: settings.servers, loudness: settings.loudness,
+          places: settings.places),
         changed: { figures in
           shared.state.withLock { $0.away = Set(figures.awayFolders) }
           changed(figures)
@@ -115,7 +122,7 @@ package final class MediaLibrary: LibraryControl {
 
   /// Reads these folders from now on. What was found in others is missing.
   package func set(_ folders: [HouseFolder]) {
-    let paths = LibraryFolders(folders.map(\.path))
+    let paths = LibraryFolders(folders.map(\.path), served: shared.servers.map(\.name))
     let isNew = shared.state.withLock { state in
       defer { (state.chosen, state.folders) = (folders, paths) }
       return state.folders.roots != paths.roots
@@ -225,8 +232,8 @@ package final class MediaLibrary: LibraryControl {
     else { throw .noSuch("There is no such picture.") }
     if let file = shelf.file(hash, size) { return file }
     let origins =
-      try await file.answer { [folders] in
-        try PictureOrigins.of(hash, folders, $0)
+      try await file.answer { [folders, servers = shared.servers] in
+        try PictureOrigins.of(hash, folders, servers, $0)
       } + foreign.origins(of: hash) + [coverOrigin(of: hash)].compactMap(\.self)
     guard !origins.isEmpty else { throw .noSuch("There is no such picture.") }
     return try await shelf.make(hash, size, of: origins)

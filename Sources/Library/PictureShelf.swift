@@ -24,9 +24,11 @@ final class PictureShelf: Sendable {
 
   /// Where a picture comes from.
   struct Origin: Sendable {
+    /// The path of a file, or the identifier of a picture at a server.
     let location: String
     /// True for a part of a media file.
     let isInside: Bool
+    var server: MediaServer?
   }
 
   private enum Outcome {
@@ -76,11 +78,17 @@ final class PictureShelf: Sendable {
   private let folder: String
   private let command: [String]
   private let queue = DispatchQueue(label: "tutti pictures")
+  /// A server that hangs holds up no pictures of files.
+  private let servedQueue = DispatchQueue(label: "tutti served pictures")
+  private let servedWorker: SingleUseWorker
   private let timer = DispatchQueue(label: "tutti picture timer")
   private let state = Mutex(State())
 
   /// The folder must exist.
-  init(folder: String, command: [String]) { (self.folder, self.command) = (folder, command) }
+  init(folder: String, command: [String]) {
+    (self.folder, self.command) = (folder, command)
+    servedWorker = SingleUseWorker(command)
+  }
 
   /// Pictures that are to be made.
   var waitingCount: Int { state.withLock { $0.making.count } }
@@ -105,6 +113,7 @@ final class PictureShelf: Sendable {
       switch state.withLock({ $0.wait(waiter, for: name) }) {
       case .tooMany: return waiter.end(.notYet)
       case .first:
+        let queue = origins.contains { $0.server != nil } ? servedQueue : queue
         queue.async { [self] in
           if file(hash, size) == nil { make("\(folder)/\(name)", size, origins) }
           let outcome = file(hash, size).map(Outcome.made) ?? .broken
@@ -123,6 +132,15 @@ final class PictureShelf: Sendable {
 
   private func make(_ target: String, _ size: Int, _ origins: [Origin]) {
     for origin in origins {
+      if let server = origin.server {
+        guard
+          case .picture(let picture)? = servedWorker.ask(
+            .cover(server, origin.location, size: size))
+        else { continue }
+        let path = "\(target).\(picture.kind.rawValue)"
+        guard (try? StateFile(path: path).show(picture.bytes)) != nil else { continue }
+        return keep(path)
+      }
       let request = WorkerRequest.shrink(
         origin.location, isInside: origin.isInside, size: size, target: target)
       if case .done(let ending)? = ask(request) { return keep("\(target).\(ending)") }
@@ -171,6 +189,7 @@ final class PictureShelf: Sendable {
       return state.program.take()
     }
     program?.end()
+    servedWorker.close()
   }
 
   // MARK: - Room

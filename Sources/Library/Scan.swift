@@ -68,7 +68,7 @@ final class Scan {
   /// - Parameter paths: the folders to scan, with all folders below them; nil for all.
   func run(_ paths: [String]? = nil) throws {
     try readKnown()
-    for root in folders.roots where paths == nil || paths?.contains(root.name) == true {
+    for root in folders.roots where !root.isServed && paths?.contains(root.name) ?? true {
       try walk(root)
     }
     for path in paths ?? [] where LibraryPath.parent(path) != nil {
@@ -147,7 +147,7 @@ final class Scan {
     where folder.isPresent && !seen.contains(path) {
       let isInScope = paths?.contains { LibraryPath.isInside(path.text, $0) } ?? true
       let isUnclear = unclear.contains { LibraryPath.isInside(path.text, $0) }
-      if isInScope, !isUnclear { try add(.folderGone(path.text)) }
+      if isInScope, !isUnclear, !folders.isServed(path.text) { try add(.folderGone(path.text)) }
     }
     try flush()
   }
@@ -238,7 +238,7 @@ final class Scan {
           let reason = reason.holds(location) ? reason : "\(location)/\(file.name): \(reason)"
           try add(.fault(folder: path, file, reason: reason))
           reportFault(reason)
-        case .gone, .done, .loudness, .feed, .answered, .useless: isWhole = false
+        case .gone, .done, .loudness, .feed, .songs, .picture, .answered, .useless: isWhole = false
         }
       }
       done += part.count

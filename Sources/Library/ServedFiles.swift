@@ -9,7 +9,7 @@ enum PictureOrigins {
   private static let limit = 4
 
   static func of(
-    _ hash: String, _ folders: LibraryFolders, _ database: Database
+    _ hash: String, _ folders: LibraryFolders, _ servers: [MediaServer], _ database: Database
   ) throws -> [PictureShelf.Origin] {
     let ofFolders = try database.prepare(
       "SELECT path, image_name FROM folder WHERE image = ? AND present LIMIT \(limit)"
@@ -21,6 +21,9 @@ enum PictureOrigins {
       """
     ).all([SQLiteValue(hash)]) { ($0.text(0) ?? "", $0.text(1) ?? "", true) }
     return (ofFolders + ofTracks).compactMap { path, name, isInside in
+      if let server = servers.first(where: { LibraryPath.isInside(path, $0.name) }) {
+        return PictureShelf.Origin(location: name, isInside: false, server: server)
+      }
       guard let base = folders.location(of: path), let real = folders.confined("\(base)/\(name)")
       else { return nil }
       return PictureShelf.Origin(location: real, isInside: isInside)

@@ -186,8 +186,12 @@ final class TrackWriter {
       let added = isFirstScan ? min(now, file.mtime / 1_000_000_000) : now
       try statements.prepared(Self.insert).run(values + [SQLiteValue(added)])
     }
-    if let number { try albums.mark(track: number) }
-    try self.tags.set(tags, ofTrack: number ?? database.lastInsertedID)
+    let written = number ?? database.lastInsertedID
+    if number != nil { try albums.mark(track: written) }
+    if file.isServed {
+      try statements.run("UPDATE track SET measured = 1 WHERE id = ?", SQLiteValue(written))
+    }
+    try self.tags.set(tags, ofTrack: written)
     albums.mark(album: album, artist: artist)
   }
 
@@ -208,6 +212,10 @@ final class TrackWriter {
   private static func signature(_ file: FolderListing.File, _ tags: FileTags) -> Int64 {
     var hash = Hash()
     hash.add(file.size)
+    if file.isServed {
+      hash.add(file.name)
+      return hash.value
+    }
     for text in [tags.title, tags.artist, tags.albumArtist, tags.album] { hash.add(text) }
     for number in [tags.track, tags.disc, tags.year] { hash.add(Int64(number ?? 0)) }
     if tags.title == nil { hash.add(file.mtime) }

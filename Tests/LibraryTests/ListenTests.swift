@@ -275,7 +275,8 @@ import Testing
     #expect(tracks.count == 2)
     #expect(
       try ListenFacts.of(track: tracks[0].id, bed.database)
-        == ListenFacts(number: 7, releaseId: id.lowercased()))
+        == ListenFacts(
+          number: 7, releaseId: id.lowercased(), library: "Music", libraryId: "1"))
     #expect(try ListenFacts.of(track: tracks[1].id, bed.database)?.isSpoken == true)
     #expect(try ListenFacts.of(track: "t99", bed.database) == nil)
     #expect(ListenFacts.isSpoken("/a/Book.M4B") && !ListenFacts.isSpoken("a.m4a"))

@@ -174,6 +174,37 @@ import Testing
     #expect(throws: Refusal.self) { try Self.read(sections.joined() + "[scrobble more]") }
   }
 
+  @Test func `a library may be a server's`() throws {
+    let read = try Self.read(
+      """
+      [library Home]
+      subsonic = https://music.example:4533/navidrome
+      user = anna
+      password-file = /etc/tutti/music
+      [library Old one]
+      subsonic = http://10.0.0.2
+      login = password
+      user = ben
+      scrobble = no
+      password-file = /x
+      [library Key]
+      subsonic = http://10.0.0.3
+      login = key
+      password-file = /y
+      """)
+    #expect(read.servers.map(\.name) == ["Home", "Old one", "Key"])
+    #expect(read.servers.map(\.login) == [.token, .password, .key])
+    #expect(read.servers.map(\.hears) == [true, false, true])
+    #expect(read.servers[0].address.text == "https://music.example:4533/navidrome")
+    #expect(read.servers[0].user == "anna" && read.servers[0].secretFile == "/etc/tutti/music")
+    #expect(!read.isFollowed(after: HouseConfiguration()))
+    let sections = (1...HouseConfiguration.serverLimit).map {
+      "[library \($0)]\nsubsonic = http://a\nlogin = key\npassword-file = /x\n"
+    }
+    #expect(try Self.read(sections.joined()).servers.count == HouseConfiguration.serverLimit)
+    #expect(throws: Refusal.self) { try Self.read(sections.joined() + "[library more]") }
+  }
+
   @Test func `an empty file leaves everything as it is`() throws {
     #expect(try Self.read("") == HouseConfiguration())
     #expect(try Self.read("\n# port = 1\n") == HouseConfiguration())
@@ -227,6 +258,32 @@ import Testing
     (
       "[scrobble a]\nservice = lastfm",
       "tutti.conf:1: [scrobble a] needs a line such as: token-file = /etc/tutti/token"
+    ),
+    ("[library]", "tutti.conf:1: a library has a name of at most 64 bytes, without a slash"),
+    ("[library a/b]", "tutti.conf:1: a library has a name of at most 64 bytes, without a slash"),
+    (
+      "[library a]\nport = 1",
+      "tutti.conf:2: there is no key port in [library a]; there are: subsonic"
+    ),
+    (
+      "[library a]\nsubsonic = http://u:p@a",
+      "tutti.conf:2: subsonic is an address such as https://host:4533, without a password"
+    ),
+    ("[library a]\nlogin = x", "tutti.conf:2: login is one of: token, password, key"),
+    ("[library a]\nscrobble = 1", "tutti.conf:2: scrobble is yes or no"),
+    ("[library a]\npassword-file = x", "tutti.conf:2: password-file is the whole path of a file"),
+    ("[library a]\nuser = x\nuser = y", "tutti.conf:3: user is set already"),
+    (
+      "\n[library a]",
+      "tutti.conf:2: [library a] needs a line such as: subsonic = https://host:4533"
+    ),
+    (
+      "[library a]\nsubsonic = http://a\npassword-file = /x",
+      "tutti.conf:1: [library a] needs a line such as: user = anna"
+    ),
+    (
+      "[library a]\nsubsonic = http://a\nuser = x",
+      "tutti.conf:1: [library a] needs a line such as: password-file = /etc/tutti/password"
     ),
     ("port", "tutti.conf:1: write: key = value"),
     ("name =", "tutti.conf:1: name has no value"),

@@ -77,6 +77,9 @@ package struct Picture: Hashable, Sendable {
     try FFmpegLibrary.load(toPlay: "a picture").hash(of: bytes)
   }
 
+  /// Loads everything that `fitting` needs, for a process that can load nothing later.
+  package static func prepare() { _ = try? PictureScaler() }
+
   /// Returns the picture as a JPEG of at most `size` pixels each way, or unchanged if it is no larger.
   /// Takes some 50 ms.
   ///

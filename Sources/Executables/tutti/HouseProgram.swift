@@ -73,6 +73,7 @@ final class HouseProgram: LoopMember {
       inputs: configuration.inputs, voice: configuration.voice)
     settings.wallOffset = alarms.offset
     if let lead = alarms.lead { settings.alarmLead = lead }
+    settings.served = ServerAccess.items(configuration.servers)
     let music = MusicFolder.own
     (settings.fixed, settings.roots) = (configuration.fixed, configuration.roots(music: music))
     house = try House(host: host, settings: settings) { line in Self.say(line, to: log) }

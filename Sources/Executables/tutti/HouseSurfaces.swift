@@ -38,7 +38,8 @@ final class HouseSurfaces {
     access: HouseAccess, folders: [HouseFolder], loudness: MeasuredLoudness, places: KeptPlaces,
     report: @escaping @Sendable (String) -> Void
   ) throws {
-    let opened = Self.library(folders, loudness, places, state, house, report)
+    let opened = Self.library(
+      folders, configuration.servers, loudness, places, state, house, report)
     media = try? opened.get()
     library =
       switch opened {
@@ -119,10 +120,13 @@ final class HouseSurfaces {
     _ configuration: HouseConfiguration, _ house: HouseClient, _ library: MediaLibrary?,
     _ state: StateDirectory, _ report: @escaping @Sendable (String) -> Void
   ) -> (keeper: ListenKeeper, task: Task<Void, Never>)? {
-    guard !configuration.listenServices.isEmpty else { return nil }
+    let services =
+      configuration.listenServices
+      + configuration.servers.filter(\.hears).map { ListenService($0) }
+    guard !services.isEmpty else { return nil }
     do {
       let keeper = try ListenKeeper(
-        house, library, configuration.listenServices, path: state.path + "/listens.db",
+        house, library, services, path: state.path + "/listens.db",
         worker: worker, report: report)
       return (keeper, Task.detached { await keeper.run() })
     } catch {
@@ -131,19 +135,20 @@ final class HouseSurfaces {
     }
   }
 
-  private static let worker = ["/proc/self/exe", "library-worker"]
+  static let worker = ["/proc/self/exe", "library-worker"]
 
   /// Opens the library. If that fails, reports it; music plays without a library.
   private static func library(
-    _ folders: [HouseFolder], _ loudness: MeasuredLoudness, _ places: KeptPlaces,
-    _ state: StateDirectory, _ house: HouseClient, _ report: @escaping @Sendable (String) -> Void
+    _ folders: [HouseFolder], _ servers: [MediaServer], _ loudness: MeasuredLoudness,
+    _ places: KeptPlaces, _ state: StateDirectory, _ house: HouseClient,
+    _ report: @escaping @Sendable (String) -> Void
   ) -> Result<MediaLibrary, MediaLibrary.Failure> {
     Result { () throws(MediaLibrary.Failure) in
       do throws(MediaLibrary.Failure) {
         var settings = MediaLibrary.Settings(
           folders: folders, database: state.path + "/library.db",
           pictures: state.path + "/pictures", worker: worker)
-        (settings.loudness, settings.places) = (loudness, places)
+        (settings.servers, settings.loudness, settings.places) = (servers, loudness, places)
         return try MediaLibrary(settings, changed: { house.show($0) }, report: report)
       } catch {
         report("\(error); the household plays without a library")

@@ -1,8 +1,10 @@
+import Clock
 import Diagnosis
 import Doctor
 import Driver
 import Glibc
 import House
+import Library
 import LinuxIO
 import Service
 import WireProtocol
@@ -15,7 +17,7 @@ enum SystemService {
   static func isEnabled(_ name: String) -> Bool { access("\(folder)/\(name).service", F_OK) == 0 }
 }
 
-/// Checks the programs of inputs that the daemon's configuration names.
+/// Checks the programs of inputs and the servers of libraries that the daemon's configuration names.
 struct SourceLooks {
   private let given: String?
 
@@ -36,6 +38,23 @@ struct SourceLooks {
     return configuration.inputs.compactMap { input in
       guard case .program(let settings) = input.source else { return nil }
       return check(input.name) { Self.finding(of: input.name, settings) }
+    } + configuration.servers.map(check)
+  }
+
+  /// A server may take as long as the program that asks it.
+  private static let serverTimeout = Nanoseconds.seconds(16)
+
+  private func check(_ server: MediaServer) -> Checkup.Check {
+    let host = server.address.authority
+    let cure = "see [library \(server.name)] in the configuration of the daemon"
+    return Checkup.Check(
+      server.name, timeout: Self.serverTimeout,
+      ifSilent: .wrong(server.name, "\(host) does not answer in time", cure: cure)
+    ) {
+      guard let reason = ServerLook.problem(of: server, command: HouseSurfaces.worker) else {
+        return [.well(server.name, "\(host) gives its songs")]
+      }
+      return [.wrong(server.name, "\(host) cannot be listed: \(reason)", cure: cure)]
     }
   }
 

@@ -13,6 +13,9 @@ package struct Listen: Codable, Hashable, Sendable {
   package var releaseId: String?
   /// When it began, in seconds since 1970.
   package var atS: Int64
+  /// The name of the server's library that has it, and its identifier there.
+  package var library: String?
+  package var libraryId: String?
 
   /// Returns nil for an item that names no artist: no service takes it.
   package init?(_ item: HouseState.Item, at seconds: Int64) {

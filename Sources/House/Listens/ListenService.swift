@@ -1,8 +1,16 @@
 /// A service to which a household tells what it hears.
 package struct ListenService: Hashable, Sendable {
-  package enum Kind: String, CaseIterable, Sendable {
+  package enum Kind: String, Sendable {
     case listenBrainz = "listenbrainz"
     case lastFM = "lastfm"
+    /// The server of a library, which hears of its own songs alone.
+    case subsonic
+
+    /// Those that a section of the configuration may name.
+    package static let named = [Self.listenBrainz, .lastFM]
+
+    /// Most listens of one request.
+    package var batchLimit: Int { self == .subsonic ? 1 : ListenPacing.batchLimit }
   }
 
   /// As its user calls it.
@@ -13,6 +21,14 @@ package struct ListenService: Hashable, Sendable {
   package var tokenFile: String
   /// Names of the groups and rooms whose music counts; none is all.
   package var groups: [String] = []
+  /// Nil for services of all music.
+  package private(set) var server: MediaServer?
+
+  package init(_ server: MediaServer) {
+    self.init(
+      name: server.location, kind: .subsonic, address: server.address, tokenFile: server.secretFile)
+    self.server = server
+  }
 
   package init(name: String, kind: Kind, address: ListenAddress, tokenFile: String) {
     (self.name, self.kind, self.address, self.tokenFile) = (name, kind, address, tokenFile)
@@ -22,9 +38,12 @@ package struct ListenService: Hashable, Sendable {
   package var target: ListenAddress {
     switch kind {
     case .listenBrainz: address.appending("1/submit-listens")
-    case .lastFM: address
+    case .lastFM, .subsonic: address
     }
   }
+
+  /// True if a listen is for this service.
+  package func takes(_ listen: Listen) -> Bool { server == nil || server?.name == listen.library }
 
   /// True if this service is told what a group hears.
   package func hears(_ group: HouseState.Group, _ rooms: [HouseState.Room]) -> Bool {
@@ -101,7 +120,7 @@ package struct ListenAddress: Hashable, Sendable {
     self.path = path
   }
 
-  fileprivate func appending(_ name: String) -> Self {
+  func appending(_ name: String) -> Self {
     Self(self, path: path + (path.hasSuffix("/") ? "" : "/") + name)
   }
 

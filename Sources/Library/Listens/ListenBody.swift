@@ -91,8 +91,8 @@ enum ListenBody {
     values["api_sig"] = try signature(values, key.secret, hash: hash)
     // The form of the answer is not signed.
     values["format"] = "json"
-    let fields = values.sorted { $0.key < $1.key }.map { "\(encoded($0.key))=\(encoded($0.value))" }
-    return Array(fields.joined(separator: "&").utf8)
+    let fields = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    return Array(QueryText.query(fields).utf8)
   }
 
   /// The hash of all names and values in the order of the names, with the secret at the end.
@@ -101,18 +101,6 @@ enum ListenBody {
   ) rethrows -> String {
     let sorted = values.sorted { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }
     return try hash(Array((sorted.map { $0.key + $0.value }.joined() + secret).utf8))
-  }
-
-  private static let plain = Set(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
-  private static let digits = Array("0123456789ABCDEF".utf8)
-
-  static func encoded(_ text: String) -> String {
-    let bytes = text.utf8.flatMap { byte in
-      plain.contains(byte)
-        ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

@@ -8,6 +8,9 @@ struct ListenFacts: Sendable, Equatable {
   var releaseId: String?
   /// True for audiobooks and the like, by their genres or names.
   var isSpoken = false
+  /// The library folder that it is in, or the library of a server, and its identifier there.
+  var library: String?
+  var libraryId: String?
 
   private static let spoken = Set(
     [
@@ -28,11 +31,17 @@ struct ListenFacts: Sendable, Equatable {
       "SELECT g.key FROM track_tag t JOIN tag g ON g.id = t.tag WHERE t.track = ? AND g.kind = 'genre'"
     ).all([number]) { $0.text(0) ?? "" }
     return try database.prepare(
-      "SELECT t.name, t.track, a.key FROM track t LEFT JOIN album a ON a.id = t.album_id WHERE t.id = ?"
+      """
+      SELECT t.name, t.track, a.key, f.path FROM track t JOIN folder f ON f.id = t.folder
+      LEFT JOIN album a ON a.id = t.album_id WHERE t.id = ?
+      """
     ).first([number]) { row in
-      ListenFacts(
+      let name = row.text(0) ?? ""
+      return ListenFacts(
         number: row.int(1), releaseId: row.text(2).flatMap(release),
-        isSpoken: isSpoken(row.text(0) ?? "") || !spoken.isDisjoint(with: genres))
+        isSpoken: isSpoken(name) || !spoken.isDisjoint(with: genres),
+        library: row.text(3).map { String($0.prefix { $0 != "/" }) },
+        libraryId: ServedName.id(ofName: name))
     }
   }
 

@@ -45,7 +45,9 @@ package actor ListenKeeper {
         service, store, command: worker + [LibraryWorker.awaited], report: report)
     }
     for service in services {
-      report("scrobbling \(service.name) is on: what is heard goes to \(service.address.text)")
+      report(
+        service.server.map { "library \($0.name): its server is told which of its songs are heard" }
+          ?? "scrobbling \(service.name) is on: what is heard goes to \(service.address.text)")
     }
   }
 
@@ -140,12 +142,13 @@ package actor ListenKeeper {
       var entries: [ListenStore.Entry] = []
       for (one, services) in found {
         guard let listen = await listen(one) else { continue }
+        let takers = senders.filter { sender in
+          services.contains(sender.service.name) && sender.service.takes(listen)
+        }
         switch one.kind {
-        case .plays:
-          for sender in senders where services.contains(sender.service.name) {
-            await sender.tell(listen)
-          }
-        case .counts: entries.append(.init(listen: listen, services: services))
+        case .plays: for sender in takers { await sender.tell(listen) }
+        case .counts:
+          entries.append(.init(listen: listen, services: takers.map(\.service.name)))
         }
       }
       unsaved.add(entries, hearings)
@@ -183,6 +186,9 @@ package actor ListenKeeper {
     }
     guard let facts = try? await library?.listenFacts(track: track) else { return listen }
     (listen.number, listen.releaseId) = (facts.number, facts.releaseId)
+    if senders.contains(where: { $0.service.server?.name == facts.library }) {
+      (listen.library, listen.libraryId) = (facts.library, facts.libraryId)
+    }
     return facts.isSpoken ? nil : listen
   }
 

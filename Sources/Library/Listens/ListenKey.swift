@@ -1,5 +1,6 @@
 import House
 import LinuxIO
+import Service
 
 /// The secrets of one service, from a file. They go to the program that sends, and nowhere else.
 struct ListenKey: Codable, Hashable {
@@ -21,6 +22,14 @@ struct ListenKey: Codable, Hashable {
 
   /// Reads a token that stands alone, or lines such as `session-key = …`.
   init(of service: ListenService) throws(Problem) {
+    if let server = service.server {
+      do throws(ServerAccess.Problem) {
+        token = try ServerAccess.secret(of: server.secretFile)
+        return
+      } catch {
+        throw Problem(text: error.text)
+      }
+    }
     let bytes: [UInt8]?
     do {
       bytes = try StateFile(path: service.tokenFile).read(limit: Self.sizeLimit)
@@ -32,7 +41,7 @@ struct ListenKey: Codable, Hashable {
       String(decoding: line, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
     }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
     switch service.kind {
-    case .listenBrainz:
+    case .listenBrainz, .subsonic:
       guard lines.count == 1, Self.isSecret(lines[0]) else {
         throw Problem(text: "\(service.tokenFile) must have the token alone")
       }

@@ -3,6 +3,7 @@ import House
 import LinuxIO
 import ProgramJSON
 import Sender
+import Service
 
 /// Listens on their way to one service, for the program that sends them.
 struct ListenRequest: Codable, Hashable {
@@ -16,24 +17,27 @@ struct ListenRequest: Codable, Hashable {
   private var key: ListenKey
   private var isNow: Bool
   private var listens: [Listen]
+  /// The words of a `MediaServer`.
+  private var server: [String]?
 
   init(_ listens: [Listen], isNow: Bool, to service: ListenService, _ key: ListenKey) {
     (kind, address) = (service.kind.rawValue, service.target.text)
     (self.key, self.isNow, self.listens) = (key, isNow, listens)
+    server = service.server?.words
   }
 
   /// Sends them, and then confines the process for good: it looks at the answer only then. Blocks.
   func answer() -> WorkerAnswer {
     guard let kind = ListenService.Kind(rawValue: kind), let address = ListenAddress(address),
-      let body = try? body(kind)
+      let body = try? body(kind), let path = path(address)
     else { return .broken("these listens cannot be sent") }
     let server = AddressPost.Server(
       host: address.host, port: address.port, isSecure: address.isSecure)
     let post: AddressPost
     do throws(MediaError) {
       post = try AddressPost(
-        head(kind, address, body.count) + body, to: server, limit: Self.answerLimit,
-        time: Self.time)
+        head(kind, address, path, body.count) + body, to: server,
+        limit: Self.answerLimit, time: Self.time)
     } catch .unreadable(_, let reason) {
       return .broken(reason)
     } catch {
@@ -47,15 +51,29 @@ struct ListenRequest: Codable, Hashable {
     switch kind {
     case .listenBrainz: try ListenBody.json(listens, isNow: isNow)
     case .lastFM: try ListenBody.form(listens, isNow: isNow, key) { try AddressPost.hash(of: $0) }
+    case .subsonic: []
     }
+  }
+
+  /// Returns nil where the server of a library cannot be told of it. It is told in the path, for older ones read no bodies.
+  private func path(_ address: ListenAddress) -> String? {
+    guard let words = server else { return address.path }
+    guard let server = MediaServer(words: words), let listen = listens.first,
+      let id = listen.libraryId
+    else { return nil }
+    let fields = [
+      ("id", id), ("time", "\(listen.atS * 1_000)"), ("submission", isNow ? "false" : "true"),
+    ]
+    return try? ServerAccess.path(server, key.token, "scrobble", fields)
   }
 
   /// Only what was checked is part of it.
   private func head(
-    _ kind: ListenService.Kind, _ address: ListenAddress, _ count: Int
+    _ kind: ListenService.Kind, _ address: ListenAddress, _ path: String, _ count: Int
   ) -> [UInt8] {
     var lines = [
-      "POST \(address.path) HTTP/1.1", "Host: \(address.authority)", "User-Agent: tutti",
+      "\(kind == .subsonic ? "GET" : "POST") \(path) HTTP/1.1", "Host: \(address.authority)",
+      "User-Agent: tutti",
       "Accept: application/json", "Content-Length: \(count)", "Connection: close",
     ]
     switch kind {
@@ -63,6 +81,7 @@ struct ListenRequest: Codable, Hashable {
       lines.append("Content-Type: application/json")
       if ListenKey.isSecret(key.token) { lines.append("Authorization: Token \(key.token)") }
     case .lastFM: lines.append("Content-Type: application/x-www-form-urlencoded")
+    case .subsonic: break
     }
     return Array((lines + ["", ""]).joined(separator: "\r\n").utf8)
   }
@@ -74,7 +93,7 @@ struct ListenAnswer: Hashable {
   var status = 0
   /// When it may be asked again, in seconds.
   var afterS: Int?
-  /// Last.fm's number of an error.
+  /// Last.fm's number of an error, or that of Subsonic's interface.
   var error: Int?
 
   private static let headLimit = 16 << 10
@@ -91,7 +110,9 @@ struct ListenAnswer: Hashable {
     }
     let mark = Array("\"error\":".utf8)
     if let place = bytes[end...].firstRange(of: mark) {
-      error = Self.number(bytes[place.upperBound...])
+      let rest = bytes[place.upperBound...]
+      let code = rest.firstRange(of: Array("\"code\":".utf8))
+      error = Self.number(rest) ?? code.flatMap { Self.number(rest[$0.upperBound...]) }
     }
   }
 
@@ -115,6 +136,12 @@ struct ListenAnswer: Hashable {
 
   /// Tells how the request has ended for its listens.
   func outcome(_ kind: ListenService.Kind) -> ListenPacing.Outcome {
+    switch kind == .subsonic ? error : nil {
+    case 40, 41, 42, 43, 44, 50: return .wrongKey
+    case 70: return .rejected
+    case let error?: return .failed("the server answers with its error \(error)")
+    case nil: break
+    }
     switch kind == .lastFM ? error : nil {
     case 4, 9, 10, 13, 14, 26: return .wrongKey
     case 6: return .rejected

@@ -60,7 +60,9 @@ actor ListenSender {
       await send([listen], isNow: true)
       return true
     }
-    guard let waiting = try? await store.oldest(of: service.name, limit: pacing.limit),
+    guard
+      let waiting = try? await store.oldest(
+        of: service.name, limit: min(pacing.limit, service.kind.batchLimit)),
       !waiting.isEmpty
     else { return false }
     await send(waiting.map(\.listen), isNow: false, waiting)

@@ -34,6 +34,8 @@ package final class House: LoopMember {
     package var alarmLead = HouseSession.WallClock.usualAlarmLead
     /// The loudness of the library's tracks.
     package var loudness = MeasuredLoudness()
+    /// The songs of servers' libraries.
+    package var served = ServedItems.none
     /// Where people have left episodes and audiobooks.
     package var places = KeptPlaces()
 

@@ -4,6 +4,7 @@ import House
 enum ConfigurationSection {
   case input(HouseConfiguration.InputSection)
   case service(HouseConfiguration.ServiceSection)
+  case server(HouseConfiguration.ServerSection)
 
   /// - Parameter line: such as `[input Turntable]`.
   init(_ line: String, at place: String, _ others: HouseConfiguration) throws(Refusal) {
@@ -13,9 +14,11 @@ enum ConfigurationSection {
     switch words.first {
     case "input": self = .input(try .init(name, at: place, others.inputs))
     case "scrobble": self = .service(try .init(name, at: place, others.listenServices))
+    case "library": self = .server(try .init(name, at: place, others.servers))
     default:
       throw .invalid(
-        "\(place): there is no section \(line); there are: [input NAME], [scrobble NAME]")
+        "\(place): there is no section \(line); there are: [input NAME], [scrobble NAME], [library NAME]"
+      )
     }
   }
 
@@ -27,6 +30,9 @@ enum ConfigurationSection {
     case .service(var section):
       try section.set(name, to: value, at: place)
       self = .service(section)
+    case .server(var section):
+      try section.set(name, to: value, at: place)
+      self = .server(section)
     }
   }
 }
@@ -78,8 +84,8 @@ extension HouseConfiguration {
       guard seen.insert(key).inserted else { throw .invalid("\(place): \(name) is set already") }
       switch key {
       case .service:
-        guard let found = ListenService.Kind(rawValue: value) else {
-          let all = ListenService.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let found = ListenService.Kind.named.first(where: { $0.rawValue == value }) else {
+          let all = ListenService.Kind.named.map(\.rawValue).joined(separator: ", ")
           throw .invalid("\(place): service is one of: \(all)")
         }
         kind = found
@@ -120,6 +126,7 @@ extension HouseConfiguration {
     switch section {
     case .input(let section): try add(section)
     case .service(let section): listenServices.append(try section.service())
+    case .server(let section): servers.append(try section.server())
     }
   }
 }

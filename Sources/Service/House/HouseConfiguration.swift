@@ -2,7 +2,7 @@ import Driver
 package import House
 
 /// How a daemon is set up: by a file of lines `key = value`, of which each can also be given as an option, and of sections
-/// `[input NAME]` and `[scrobble NAME]`.
+/// `[input NAME]`, `[scrobble NAME]` and `[library NAME]`.
 package struct HouseConfiguration: Hashable, Sendable {
   /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
@@ -48,6 +48,8 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var inputs: [Input] = []
   /// Those that are told what is heard.
   package var listenServices: [ListenService] = []
+  /// Those that keep libraries beside the folders.
+  package var servers: [MediaServer] = []
 
   package init() {}
 

@@ -65,7 +65,8 @@ final class HousePlayerMaker: HousePlayers {
     after succession: StreamSuccession? = nil
   ) throws -> GroupDriver {
     let sources = try PlaybackSources(
-      settings.encoding, inputs: inputs, measured: settings.loudness, places: places)
+      settings.encoding, inputs: inputs, served: settings.served, measured: settings.loudness,
+      places: places)
     let driver = try GroupDriver(
       host: host,
       settings: .init(
