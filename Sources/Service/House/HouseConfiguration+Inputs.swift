@@ -44,7 +44,7 @@ extension HouseConfiguration {
     private var raw: RawFormat?
     private var onSound: String?
     private var live: LiveLatency?
-    private var seen: Set<Key> = []
+    private var keys = SectionKeys<Key>()
 
     init(_ name: String, at place: String, _ others: [Input]) throws(Refusal) {
       guard (1...64).contains(name.utf8.count) else {
@@ -62,13 +62,7 @@ extension HouseConfiguration {
     mutating func set(
       _ name: String, to value: String, at place: String
     ) throws(Refusal) {
-      guard let key = Key(rawValue: name) else {
-        let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalid(
-          "\(place): there is no key \(name) in [input \(self.name)]; there are: \(names)")
-      }
-      guard seen.insert(key).inserted else { throw .invalid("\(place): \(name) is set already") }
-      switch key {
+      switch try keys.take(name, in: "[input \(self.name)]", at: place) {
       case .source:
         switch LiveLocation(value) {
         case .card(let name): source = .card(name)

@@ -43,6 +43,25 @@ enum ConfigurationSection {
 ///     service = listenbrainz
 ///     token-file = /etc/tutti/listenbrainz.token
 ///     groups = Kitchen, Living room
+/// The keys that a section of the configuration has set: each stands there once.
+struct SectionKeys<Key: RawRepresentable<String> & CaseIterable & Hashable> {
+  private var seen: Set<Key> = []
+
+  init() {}
+
+  /// - Parameter section: such as `[input Turntable]`.
+  mutating func take(
+    _ name: String, in section: String, at place: String
+  ) throws(Refusal) -> Key {
+    guard let key = Key(rawValue: name) else {
+      let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .invalid("\(place): there is no key \(name) in \(section); there are: \(names)")
+    }
+    guard seen.insert(key).inserted else { throw .invalid("\(place): \(name) is set already") }
+    return key
+  }
+}
+
 extension HouseConfiguration {
   /// Most services of one household.
   package static let serviceLimit = 8
@@ -60,7 +79,7 @@ extension HouseConfiguration {
     private var address: ListenAddress?
     private var tokenFile: String?
     private var groups: [String] = []
-    private var seen: Set<Key> = []
+    private var keys = SectionKeys<Key>()
 
     init(_ name: String, at place: String, _ others: [ListenService]) throws(Refusal) {
       guard (1...64).contains(name.utf8.count) else {
@@ -76,13 +95,7 @@ extension HouseConfiguration {
     }
 
     mutating func set(_ name: String, to value: String, at place: String) throws(Refusal) {
-      guard let key = Key(rawValue: name) else {
-        let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalid(
-          "\(place): there is no key \(name) in [scrobble \(self.name)]; there are: \(names)")
-      }
-      guard seen.insert(key).inserted else { throw .invalid("\(place): \(name) is set already") }
-      switch key {
+      switch try keys.take(name, in: "[scrobble \(self.name)]", at: place) {
       case .service:
         guard let found = ListenService.Kind.named.first(where: { $0.rawValue == value }) else {
           let all = ListenService.Kind.named.map(\.rawValue).joined(separator: ", ")

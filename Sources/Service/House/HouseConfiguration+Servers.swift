@@ -24,7 +24,7 @@ extension HouseConfiguration {
     private var login = MediaServer.Login.token
     private var passwordFile: String?
     private var hears = true
-    private var seen: Set<Key> = []
+    private var keys = SectionKeys<Key>()
 
     init(_ name: String, at place: String, _ others: [MediaServer]) throws(Refusal) {
       guard MediaServer.isName(name) else {
@@ -42,13 +42,7 @@ extension HouseConfiguration {
     }
 
     mutating func set(_ name: String, to value: String, at place: String) throws(Refusal) {
-      guard let key = Key(rawValue: name) else {
-        let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalid(
-          "\(place): there is no key \(name) in [library \(self.name)]; there are: \(names)")
-      }
-      guard seen.insert(key).inserted else { throw .invalid("\(place): \(name) is set already") }
-      switch key {
+      switch try keys.take(name, in: "[library \(self.name)]", at: place) {
       case .subsonic:
         guard let found = ListenAddress(value) else {
           throw .invalid(
