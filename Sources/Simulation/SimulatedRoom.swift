@@ -30,7 +30,7 @@ final class SimulatedRoom {
   var trust: TrustMemory
   var nextWake: TrueTime?
   var card: SimulatedSoundCard?
-  /// Number of cards opened, which identifies turns of an earlier card.
+  /// Number of attempts to open a card; an earlier one is void.
   var cardNumber = 0
   /// When its output thread takes its next turn, and how often one was planned: an earlier plan is void.
   var nextTurn = (at: TrueTime.zero, plan: 0)

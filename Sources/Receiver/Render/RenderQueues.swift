@@ -48,7 +48,7 @@ package final class RenderQueue<Element: Sendable>: @unchecked Sendable {
 
 extension RenderQueue where Element == RenderCommand {
   /// Makes a queue of 64: a listener who skips ten times a second causes thirty commands, and the render thread
-  /// is called for each. If it is full, the render thread does not run; keep the command
+  /// is called for them. If it is full, the render thread does not run; keep the command
   /// and send it later.
   package static func commands() -> RenderQueue<RenderCommand> {
     RenderQueue(capacity: 64, filledWith: .forgetSchedule)
