@@ -174,6 +174,7 @@ extension ReceiverMemory {
     if let sound = settings.sound { lines.append("sound \(sound.hex)") }
     if let deviceDrift { lines.append("device_drift \(deviceDrift)") }
     lines += clockDrifts.map { "clock_drift \($0.sender.hex) \($0.drift)" }
+    lines += terms.map { "term \($0.sender.hex) \($0.term)" }
     return lines
   }
 
@@ -213,6 +214,11 @@ extension ReceiverMemory {
         let drift = Double(words[2]).flatMap(plausible)
       else { return false }
       clockDrifts.append(.init(sender: sender, drift: drift))
+    case "term":
+      guard words.count == 3, terms.count < Self.termLimit, let sender = Identifier(hex: words[1]),
+        let term = Term(words[2])
+      else { return false }
+      terms.append(.init(sender: sender, term: term))
     default: return false
     }
     return true

@@ -209,7 +209,7 @@ extension SimulatedGroup {
     case .lookUp(let room, _): serveSender([.lookedUp(room, [], failure: "there are no names")])
     case .produce(let order): produce(order, sender)
     case .makeSmall(let order): makeSmall(order, sender)
-    case .reply: break
+    case .reply, .outdated: break
     case .event(let event): senderEvents.append((now, event))
     }
   }

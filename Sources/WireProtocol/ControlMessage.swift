@@ -125,12 +125,15 @@ package struct Hello: Hashable, Sendable {
   package var givesBack: Bool
   /// If the receiver goes by priority, the sender with the higher one has the room.
   package var priority: UInt8
+  /// The term in which this daemon leads its household; 0 if it has no second one.
+  package var term: Term
 
   package init(
     version: UInt16, senderID: Identifier, senderName: String, session: UInt64, clockID: UInt64,
     clockPort: UInt16, takesOver: Bool = false, givesBack: Bool = false,
-    priority: UInt8 = Hello.usualPriority
+    priority: UInt8 = Hello.usualPriority, term: Term = 0
   ) {
+    self.term = term
     self.takesOver = takesOver
     self.givesBack = givesBack
     self.priority = priority
@@ -227,15 +230,24 @@ package struct Refusal: Hashable, Sendable {
     case protocolViolation = 3
     /// The sender is not paired with this receiver.
     case notPaired = 4
+    /// The receiver obeys a higher `term` of this sender.
+    case outdated = 5
+    /// The receiver still hears the daemon of `term`, which is lower than the one that was said.
+    case isLed = 6
     /// A reason of a later version; `detail` says which.
     case other = 0
+
+    var isAboutTerms: Bool { self == .outdated || self == .isLed }
   }
   package var reason: Reason
   package var detail: String
+  /// The term that the receiver obeys, where the reason is about terms; else 0.
+  package var term: Term
 
-  package init(reason: Reason, detail: String) {
+  package init(reason: Reason, detail: String, term: Term = 0) {
     self.reason = reason
     self.detail = detail
+    self.term = reason.isAboutTerms ? term : 0
   }
 }
 

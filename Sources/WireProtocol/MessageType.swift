@@ -15,6 +15,7 @@ enum MessageType {
   static let clipPiece: UInt16 = 0x000b
   static let clipTime: UInt16 = 0x000c
   static let sound: UInt16 = 0x000d
+  static let askTerm: UInt16 = 0x000e
 
   static let welcome: UInt16 = 0x0101
   static let refuse: UInt16 = 0x0102
@@ -25,6 +26,7 @@ enum MessageType {
   static let codecs: UInt16 = 0x0107
   static let liveReport: UInt16 = 0x0108
   static let clipState: UInt16 = 0x0109
+  static let term: UInt16 = 0x010a
 
   static let goodbye: UInt16 = 0x0201
 

@@ -5,6 +5,7 @@ package enum OpeningMessage: Hashable, Sendable {
   /// `hello` follows on the same connection.
   case proof([UInt8])
   case pairing(PairingMessage)
+  case term(TermRequest)
 
   /// - Throws: `unsupportedVersion` if the other side speaks this protocol, but there is no version in
   ///   common: answer with `Refusal.Reason.unsupportedVersion`. Anything else is a violation of the
@@ -16,6 +17,7 @@ package enum OpeningMessage: Hashable, Sendable {
     case MessageType.prove: .proof(try proof(message.payload))
     case MessageType.pairRequest, MessageType.unpair, MessageType.sayPIN:
       .pairing(try pairing(message))
+    case MessageType.askTerm: .term(try TermRequest(decoding: message.payload))
     default: throw .notThisProtocol
     }
   }

@@ -94,6 +94,10 @@ package enum ProtocolLimits {
 
   /// The sender sends something on control at least this often.
   package static let keepAliveInterval = Nanoseconds.seconds(2)
+  /// The same for a daemon that leads a household of two: rooms must notice soon that it is gone.
+  package static let leaderKeepAliveInterval = Nanoseconds.milliseconds(500)
+  /// A room hears the daemon that leads for this long after its last message: three keep-alives may be delayed.
+  package static let leaderSilence = Nanoseconds.seconds(2)
   /// The receiver sends its status this often.
   package static let statusInterval = Nanoseconds.seconds(1)
   /// A side that hears nothing on control for this long gives up: four keep-alives may be delayed by bad Wi-Fi, more

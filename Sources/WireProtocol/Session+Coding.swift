@@ -6,6 +6,7 @@ import Clock
 extension Hello {
   private static let takesOverFlag: UInt16 = 1
   private static let givesBackFlag: UInt16 = 2
+  private static let termFlag: UInt16 = 4
 
   /// Later versions may only append to this layout. If a message of a later version still cannot be read, the error
   /// names the version as the cause.
@@ -30,18 +31,22 @@ extension Hello {
       version: version, senderID: senderID, senderName: senderName, session: session,
       clockID: clockID, clockPort: clockPort, takesOver: flags & Self.takesOverFlag != 0,
       givesBack: flags & Self.givesBackFlag != 0, priority: try reader.uint8("priority"))
+    if flags & Self.termFlag != 0 { term = try reader.uint32("term") }
   }
 
   func encode(to writer: inout ByteWriter) {
     writer.uint32(ProtocolVersion.magic)
     writer.uint16(version)
-    writer.uint16((takesOver ? Self.takesOverFlag : 0) | (givesBack ? Self.givesBackFlag : 0))
+    writer.uint16(
+      (takesOver ? Self.takesOverFlag : 0) | (givesBack ? Self.givesBackFlag : 0)
+        | (term > 0 ? Self.termFlag : 0))
     writer.bytes(senderID.bytes)
     writer.uint64(session)
     writer.uint64(clockID)
     writer.uint16(max(1, clockPort))
     writer.text(senderName, atMost: ProtocolLimits.name)
     writer.uint8(priority)
+    if term > 0 { writer.uint32(term) }
   }
 }
 
@@ -135,13 +140,17 @@ extension Refusal {
   init(decoding reader: inout ByteReader) throws(DecodeError) {
     let reason = Reason(rawValue: try reader.uint8("reason")) ?? .other
     try reader.skip(1, "reserved")
-    self.init(reason: reason, detail: try reader.text(atMost: ProtocolLimits.detail, "detail"))
+    let detail = try reader.text(atMost: ProtocolLimits.detail, "detail")
+    self.init(
+      reason: reason, detail: detail,
+      term: reason.isAboutTerms ? try reader.uint32("term") : 0)
   }
 
   func encode(to writer: inout ByteWriter) {
     writer.uint8(reason.rawValue)
     writer.zeros(1)
     writer.text(detail, atMost: ProtocolLimits.detail)
+    if reason.isAboutTerms { writer.uint32(term) }
   }
 }
 

@@ -92,7 +92,7 @@ final class TestRoom {
       guard let index = sessions.lastIndex(where: { $0.hello.session == session }) else { return }
       uses[id] = (index, true)
       grant(in: index)
-    case .proof, .pairing: break
+    case .proof, .pairing, .term: break
     }
   }
 

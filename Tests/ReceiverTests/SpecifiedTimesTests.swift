@@ -15,6 +15,7 @@ import WireProtocol
       "first delay after three wrong PINs": GuessLimit.firstDelay,
       "longest delay after wrong PINs": GuessLimit.longestDelay,
       "the PIN is said at most three times in": SpeechLimit.hour,
+      "a daemon with a term is heard after its last message for": ProtocolLimits.leaderSilence,
       "interval of `status`": ProtocolLimits.statusInterval,
       "a room is kept for a sender that left, at least": ProtocolLimits.reservation,
       "a room is kept for the sender that has lent it, once it is lent no more": Tenancy.lentTime,

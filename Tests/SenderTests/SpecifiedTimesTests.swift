@@ -11,6 +11,7 @@ import WireProtocol
   @Test func `the sender's times are those of the document`() throws {
     let times = [
       "silence on control after which `keepAlive` is due": ProtocolLimits.keepAliveInterval,
+      "the same for a daemon with a term": ProtocolLimits.leaderKeepAliveInterval,
       "time without `status` after which a room is shown as old": ConnectedRoom.statusLife,
       "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
       "first wait before connecting again": RoomDialling.firstRetry,

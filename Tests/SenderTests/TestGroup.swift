@@ -26,7 +26,7 @@ struct TestGroup {
   init(
     _ items: [String] = ["8000x1:80000"], rooms: Int = 1, producesAtOnce: Bool = true,
     endsWithPlaylist: Bool = true, startsHeld: Bool = false, holdsAtCuts: Bool = true,
-    appliesRates: Bool = false, otherwise fallback: String? = nil,
+    appliesRates: Bool = false, otherwise fallback: String? = nil, term: Term = 0,
     openSource: @escaping Serializer.OpenSource = openTestSource,
     keptPlace: @escaping Serializer.KeptPlace = { _ in nil }
   ) {
@@ -34,7 +34,7 @@ struct TestGroup {
     let configuration = GroupSession.Configuration(
       senderID: .counting(from: 1), senderName: "study", clockID: 77, clockPort: 46_000,
       firstSession: 100, endsWithPlaylist: endsWithPlaylist, startsHeld: startsHeld,
-      holdsAtCuts: holdsAtCuts)
+      holdsAtCuts: holdsAtCuts, term: term)
     session = GroupSession(
       configuration,
       playing: Playlist(

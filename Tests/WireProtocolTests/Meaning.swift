@@ -12,6 +12,8 @@ enum Meaning: Hashable {
   /// The content of sealed datagrams is checked by the tests of the cipher.
   case audio(LiveDatagram)
   case journal(StreamJournal)
+  case termRequest(TermRequest)
+  case termReply(TermReply)
 
   /// Returns true if the bytes decode to the meaning of this name, and the meaning encodes to them.
   static func isMet(by bytes: [UInt8], named name: String) -> Bool {
@@ -34,6 +36,12 @@ enum Meaning: Hashable {
           && ask.encoded(key: .example) == bytes
       case .audio(let datagram):
         return try LiveDatagram(decoding: bytes) == datagram && datagram.encoded == bytes
+      case .termRequest(let request):
+        guard let raw = try onlyMessage(in: bytes) else { return false }
+        return try OpeningMessage.decode(raw) == .term(request) && request.encoded() == bytes
+      case .termReply(let reply):
+        guard let raw = try onlyMessage(in: bytes) else { return false }
+        return try TermReply.decode(raw) == reply && reply.encoded() == bytes
       case .journal(let journal):
         return try StreamJournal(decoding: bytes) == journal && journal.encoded() == bytes
       }
@@ -52,6 +60,7 @@ enum Meaning: Hashable {
     case .ask: "live.ask"
     case .audio: "live.audio"
     case .journal: "journal"
+    case .termRequest, .termReply: "term"
     }
   }
 
@@ -68,7 +77,27 @@ enum Meaning: Hashable {
   private static func seconds(_ count: Int64) -> MediaTime { MediaTime.zero + .seconds(count) }
 
   static let all: [(name: String, value: Meaning)] =
-    [session, playing, media, pairing, time, live, clips, journal].flatMap { $0 }
+    [session, terms, playing, media, pairing, time, live, clips, journal].flatMap { $0 }
+
+  private static let terms: [(name: String, value: Meaning)] = [
+    (
+      "control.hello.term",
+      .control(
+        .hello(
+          Hello(
+            version: 2, senderID: .counting(from: 0x10), senderName: "home",
+            session: 0x0102_0304_0506_0708, clockID: 0x1112_1314_1516_1718, clockPort: 46_000,
+            term: 2)))
+    ),
+    (
+      "control.refuse.outdated",
+      .control(.refuse(Refusal(reason: .outdated, detail: "", term: 2)))
+    ),
+    ("control.refuse.led", .control(.refuse(Refusal(reason: .isLed, detail: "", term: 1)))),
+    ("control.askTerm", .termRequest(TermRequest(term: 1, isClaim: false))),
+    ("control.askTerm.claim", .termRequest(TermRequest(term: 2, isClaim: true))),
+    ("control.term", .termReply(TermReply(term: 1, isHeard: true))),
+  ]
 
   private static let session: [(name: String, value: Meaning)] = [
     (

@@ -22,7 +22,9 @@ extension SplitMix64 {
       .nowPlaying(nowPlaying()), .welcome(welcome()),
       .streamVolume(streamVolume()),
       .refuse(
-        Refusal(reason: element(Refusal.Reason.allCases), detail: text(atMost: 256))),
+        Refusal(
+          reason: element(Refusal.Reason.allCases), detail: text(atMost: 256),
+          term: pick(0...Term.max))),
       .credit(
         Credit(
           limit: pick(ProtocolLimits.count), bufferedUntil: mediaTime(),
@@ -129,7 +131,7 @@ extension SplitMix64 {
       version: pick(1...UInt16.max), senderID: identifier(), senderName: text(atMost: 64),
       session: next(), clockID: next(), clockPort: pick(1...UInt16.max),
       takesOver: Bool.random(using: &self), givesBack: Bool.random(using: &self),
-      priority: pick(0...UInt8.max))
+      priority: pick(0...UInt8.max), term: pick(0...Term.max))
   }
 
   private mutating func anchor() -> Anchor {

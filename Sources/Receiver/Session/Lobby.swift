@@ -97,7 +97,7 @@ struct Lobby {
       switch message {
       case .control: ProtocolLimits.controlMessage
       case .media: ProtocolLimits.mediaMessage
-      case .proof, .pairing: ProtocolLimits.openingMessage
+      case .proof, .pairing, .term: ProtocolLimits.openingMessage
       }
     return message
   }

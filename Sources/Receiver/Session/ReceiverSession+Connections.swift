@@ -66,9 +66,9 @@ extension ReceiverSession {
   }
 
   private mutating func refuse(
-    _ id: ConnectionID, peer: String, _ reason: Refusal.Reason, _ detail: String
+    _ id: ConnectionID, peer: String, _ reason: Refusal.Reason, _ detail: String, term: Term = 0
   ) {
-    let refusal = Refusal(reason: reason, detail: String(detail.prefix(200)))
+    let refusal = Refusal(reason: reason, detail: String(detail.prefix(200)), term: term)
     outputs.append(.send(id, ControlMessage.refuse(refusal).encoded()))
     outputs.append(.close(id))
     let reason = reason == .notPaired ? "it is not paired with this receiver" : detail
@@ -140,10 +140,15 @@ extension ReceiverSession {
       }
       let isOwn = guest.isOwn ?? false
       guard mayPlay(secured.id, isOwn: isOwn) else { return refuse(id, peer: peer, .notPaired, "") }
+      if let reason = fence(hello.term, of: secured.id, at: now) {
+        let detail = "the other daemon of its household leads"
+        return refuse(id, peer: peer, reason, detail, term: memory.term(of: secured.id))
+      }
       let claim = RoomClaim(hello, to: owner, by: configuration.whenBusy)
       guard claim != .refused else {
         return refuse(id, peer: peer, .busy, owner?.senderName ?? "")
       }
+      obey(hello.term, of: secured.id, at: now)
       let link = SenderLink(
         hello: hello, secured: secured, isOwn: isOwn, peer: peer, control: id, at: now)
       begin(link, claim, at: now)
@@ -163,6 +168,12 @@ extension ReceiverSession {
       // A device that is open belongs to what was heard last, and a recording goes on.
       let isQuiet = link == nil && occupant == nil && playout.isDeviceClosed
       desk.opened(message, by: guest, isQuiet: isQuiet, at: now)
+    case .term(let request):
+      guard mayPlay(secured.id, isOwn: guest.isOwn ?? false) else {
+        return refuse(id, peer: peer, .notPaired, "")
+      }
+      outputs.append(.send(id, answer(request, of: secured.id, at: now).encoded()))
+      outputs.append(.close(id))
     case .proof: break
     }
   }

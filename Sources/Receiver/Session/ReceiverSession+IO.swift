@@ -103,6 +103,8 @@ package struct ReceiverMemory: Hashable, Sendable {
   package var clockDrifts: [ClockDrift]
   /// Drift of the sound device against this machine's clock; dimensionless.
   package var deviceDrift: Double?
+  /// The terms of households with two daemons, newest first; at most `termLimit`.
+  package var terms: [SenderTerm] = []
 
   package struct ClockDrift: Hashable, Sendable {
     package var sender: Identifier

@@ -17,7 +17,7 @@ struct SenderLink {
   var mediaFramer = MessageFramer(limit: ProtocolLimits.mediaMessage)
   /// How often packets of a live stream were asked for.
   var askCount: UInt32 = 0
-  private var lastHeard: LocalTime
+  private(set) var lastHeard: LocalTime
   private(set) var nextStatus: LocalTime
   /// Bytes received over the present media connection, and the limit last granted for it.
   private(set) var mediaBytes: UInt64 = 0

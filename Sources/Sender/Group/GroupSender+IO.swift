@@ -60,6 +60,8 @@ extension GroupSender {
     case produce(ProductionOrder)
     /// See `GroupSession.Output`.
     case makeSmall(SmallOrder)
+    /// As the session says.
+    case outdated(by: Term)
     case reply(CommandID, CommandReply)
     /// For the display and the log.
     case event(SenderEvent)

@@ -157,6 +157,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
     case .makeSmall(let order): outputs.append(.makeSmall(order))
     case .hold(let latency): outputs.append(.hold(latency))
     case .keep(let record): outputs.append(.keep(record))
+    case .outdated(let term): outputs.append(.outdated(by: term))
     case .reply(let id, let reply): outputs.append(.reply(id, reply))
     case .event(let event):
       note(event)

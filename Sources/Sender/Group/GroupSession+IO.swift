@@ -72,6 +72,8 @@ extension GroupSession {
     /// A process that takes over must know this; nil if nothing is left to take over. Only where the configuration says
     /// `isKept`.
     case keep(StreamRecord?)
+    /// A room obeys a daemon of this higher term.
+    case outdated(by: Term)
     /// The result of a command.
     case reply(CommandID, CommandReply)
     /// For the display and the log.

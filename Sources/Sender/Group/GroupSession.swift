@@ -28,6 +28,8 @@ package struct GroupSession {
     package var live: LiveSecret?
     /// True if the session tells what a successor must know (`.keep`).
     package var isKept: Bool
+    /// The term in which this daemon leads its household; 0 if it has no second one.
+    package var term: Term
     /// The codec of a small encoding for rooms with weak links; nil where all rooms get the same.
     package var smallCodec: Codec?
 
@@ -36,8 +38,9 @@ package struct GroupSession {
       firstSession: UInt64, endsWithPlaylist: Bool = true, startsHeld: Bool = false,
       holdsAtCuts: Bool = true, profile: LatencyProfile = .deep, givesBack: Bool = false,
       priority: UInt8 = Hello.usualPriority, live: LiveSecret? = nil, isKept: Bool = false,
-      smallCodec: Codec? = nil
+      smallCodec: Codec? = nil, term: Term = 0
     ) {
+      self.term = term
       (self.isKept, self.smallCodec) = (isKept, smallCodec)
       self.live = live
       self.givesBack = givesBack

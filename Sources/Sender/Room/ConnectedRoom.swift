@@ -28,15 +28,20 @@ struct ConnectedRoom {
   let began: LocalTime
   private var lastHeard: LocalTime
   private(set) var nextKeepAlive: LocalTime
+  /// Longest silence of this side.
+  private let keepAliveInterval: Nanoseconds
 
-  init(_ line: RoomLink.Line, welcome: Welcome, at now: LocalTime) {
+  /// - Parameter leads: true if the room must notice soon when this side is gone.
+  init(_ line: RoomLink.Line, welcome: Welcome, leads: Bool = false, at now: LocalTime) {
     self.line = line
+    keepAliveInterval =
+      leads ? ProtocolLimits.leaderKeepAliveInterval : ProtocolLimits.keepAliveInterval
     self.welcome = welcome
     (began, statusTime) = (now, now)
     starvationCountsFrom = now + Self.starvationGrace
     settings = welcome.settings
     lastHeard = now
-    nextKeepAlive = now + ProtocolLimits.keepAliveInterval
+    nextKeepAlive = now + keepAliveInterval
     statusIsGoodUntil = now + Self.statusLife
   }
 
@@ -80,5 +85,5 @@ struct ConnectedRoom {
 
   var giveUpTime: LocalTime { lastHeard + ProtocolLimits.silence }
   mutating func heard(at now: LocalTime) { lastHeard = now }
-  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + ProtocolLimits.keepAliveInterval }
+  mutating func spoke(at now: LocalTime) { nextKeepAlive = now + keepAliveInterval }
 }

@@ -170,9 +170,9 @@ struct RoomLink {
   }
 
   /// True if a welcome was awaited.
-  mutating func welcomed(_ welcome: Welcome, at now: LocalTime) -> Bool {
+  mutating func welcomed(_ welcome: Welcome, leads: Bool = false, at now: LocalTime) -> Bool {
     guard case .greeting(let line, _) = state else { return false }
-    state = .connected(ConnectedRoom(line, welcome: welcome, at: now))
+    state = .connected(ConnectedRoom(line, welcome: welcome, leads: leads, at: now))
     receiverID = welcome.receiverID
     takesOver = false
     lists(welcome.codecs, at: now)

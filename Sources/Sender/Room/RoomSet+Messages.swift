@@ -70,7 +70,7 @@ extension RoomSet {
       return nil
     }
     let before = codecs
-    guard links[index].welcomed(welcome, at: now) else {
+    guard links[index].welcomed(welcome, leads: configuration.term > 0, at: now) else {
       violated(id, "a second welcome", at: now)
       return nil
     }
@@ -85,6 +85,7 @@ extension RoomSet {
       return violated(id, "a refusal after its welcome", at: now)
     }
     guard refusal.reason != .notPaired else { return notPaired(index, at: now) }
+    if refusal.reason == .outdated { outputs.append(.outdated(by: refusal.term)) }
     let trouble = refusal.trouble(after: links[index].trouble)
     let reason = refusal.sentence(own: configuration.senderName)
     let isNew = links[index].lastObstacle != reason
@@ -149,7 +150,7 @@ extension Refusal {
     case .unsupportedVersion: .otherVersion
     case .protocolViolation: .misbehaving
     case .notPaired: .notPaired
-    case .other: .refused
+    case .outdated, .isLed, .other: .refused
     }
   }
 
@@ -161,6 +162,7 @@ extension Refusal {
       "it speaks another protocol version (\(detail)); update the older side"
     case .protocolViolation: "it says that this sender broke the protocol: \(detail)"
     case .notPaired: "it is not paired with this machine: tutti pair ROOM"
+    case .outdated, .isLed: "the other daemon of this household leads it"
     case .other: detail.isEmpty ? "it refused, for a reason that it did not say" : detail
     }
   }

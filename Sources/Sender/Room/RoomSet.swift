@@ -156,7 +156,8 @@ struct RoomSet {
       version: ProtocolVersion.newest, senderID: configuration.senderID,
       senderName: configuration.senderName, session: session, clockID: configuration.clockID,
       clockPort: configuration.clockPort, takesOver: links[index].takesOver,
-      givesBack: configuration.givesBack, priority: configuration.priority)
+      givesBack: configuration.givesBack, priority: configuration.priority,
+      term: configuration.term)
     outputs.append(.send(id, .control, ControlMessage.hello(hello).encoded()))
   }
 
