@@ -12,6 +12,9 @@ import WireProtocol
     let times = [
       "silence on control after which `keepAlive` is due": ProtocolLimits.keepAliveInterval,
       "the same for a daemon with a term": ProtocolLimits.leaderKeepAliveInterval,
+      "time without a word after which the other daemon is not heard": Leadership.silence,
+      "interval of a daemon's words": Leadership.wordInterval,
+      "wait for rooms' answers about terms": Leadership.roundTime,
       "time without `status` after which a room is shown as old": ConnectedRoom.statusLife,
       "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
       "first wait before connecting again": RoomDialling.firstRetry,
