@@ -118,6 +118,8 @@ extension Scenario.Disturbance.Kind: CustomStringConvertible {
     case .unplug(let room, let seconds): "room \(room) has no sound card for \(span(seconds))"
     case .restart(let room, let seconds):
       "the receiver of room \(room) is killed, and starts again after \(span(seconds))"
+    case .daemon(let number, let fault, let seconds):
+      "daemon \(number) \(fault) for \(span(seconds))"
     case .killSender: "the sender is killed"
     case .restartSender(let seconds):
       "the sender is killed, and starts again after \(span(seconds))"

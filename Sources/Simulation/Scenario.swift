@@ -31,12 +31,25 @@ package struct Scenario: Sendable {
       case restartSender(seconds: Double)
       /// A room's link carries so many bytes a second for that long.
       case slowLink(Int, rate: Double, seconds: Double)
+      /// One of a household's two daemons.
+      case daemon(Int, DaemonFault, seconds: Double)
+    }
+
+    package enum DaemonFault: Hashable, Sendable {
+      case killed
+      /// Its machine has no power.
+      case unplugged
+      /// It has no network.
+      case cutOff
+      /// It cannot reach these rooms, and maybe not the other daemon.
+      case split(from: Set<Int>, alone: Bool)
     }
   }
 
   package static let names = [
     "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "house", "usb", "seek",
     "filling", "live", "source", "outage", "sender-killed", "restart", "clock", "device", "swarm",
+    "second",
   ]
 
   /// Returns nil if there is no scenario of that name. Rooms get `cards` in turn; `cards` is not empty.
@@ -77,6 +90,11 @@ package struct Scenario: Sendable {
       for room in configuration.rooms.indices { configuration.rooms[room].card.granularity = .usb }
     }
     if name == "source" { configuration.delivery = Self.delivery(seconds: seconds, &random) }
+    if name == "second" {
+      // While two lead, each in rooms of its own, their clocks run apart.
+      limit = 1000
+      configuration.addSecondDaemon()
+    }
     if seconds > 600 { configuration.suitHours() }
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
   }
@@ -101,6 +119,7 @@ package struct Scenario: Sendable {
         .init(at: 22, kind: .stall(room, seconds: 0.3)),
         .init(at: 35, kind: .unplug(room, seconds: 4)),
       ]
+    case "second": return daemonFaults(seconds: seconds, rooms: rooms, &random)
     case "swarm": return swarm(seconds: seconds, rooms: rooms, &random)
     default: return []
     }
@@ -121,7 +140,7 @@ package struct Scenario: Sendable {
   private var troubledRooms: [Int] {
     disturbances.compactMap {
       switch $0.kind {
-      case .command, .killSender, .restartSender: nil
+      case .command, .killSender, .restartSender, .daemon: nil
       case .partition(let room, _), .stall(let room, _), .suspend(let room, _),
         .clockStep(let room, _), .unplug(let room, _), .restart(let room, _),
         .slowLink(let room, _, _):
@@ -163,6 +182,7 @@ extension Scenario {
     let calmBreak = microphone.breaks.first { calm.contains($0.room) && !mayMissCommands($0.room) }
     var broken = group.violations.first
     if let calmBreak { broken = broken ?? "\(calmBreak)" }
+    if configuration.secondHost != nil { broken = broken ?? group.brokenHousehold(to: seconds) }
     if let ghost = microphone.ghosts.first { broken = broken ?? "\(ghost)" }
     if calm.count > 1, spread.p99 > limit { broken = broken ?? "spread \(spread)" }
     if final.count > 0, final.p99 > 4 * limit { broken = broken ?? "not in sync again: \(final)" }
@@ -201,6 +221,7 @@ extension Scenario.Disturbance.Kind {
     case .restart(let room, let seconds):
       group.killReceiver(room)
       later(seconds) { $0.restartReceiver(room) }
+    case .daemon(let number, let fault, let seconds): fault.happen(to: number, of: group, seconds)
     case .killSender: group.killSender()
     case .restartSender(let seconds):
       guard group.sender != nil else { return }

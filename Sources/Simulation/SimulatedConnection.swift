@@ -1,5 +1,6 @@
 import Clock
 import Sender
+import WireProtocol
 
 /// A TCP connection: two ordered streams of bytes that lose nothing, but wait.
 final class SimulatedConnection {
@@ -31,7 +32,12 @@ final class SimulatedConnection {
   let senderID: RoomConnectionID
   let room: Int
   let channel: Channel
+  /// The daemon that has made it, and its term.
+  let daemon: Int
+  let term: Term
   var isEstablished = false
+  /// True if the room has begun its session.
+  var isWelcome = false
   var down = Stream()
   var up = Stream()
   /// True while each program holds its end.
@@ -43,7 +49,11 @@ final class SimulatedConnection {
   /// True if bytes wait here, rather than in the link, while its queue is full (`LinkQuality.queue`).
   var hasBoundedQueue = false
 
-  init(id: Int, senderID: RoomConnectionID, room: Int, channel: Channel) {
+  init(
+    id: Int, senderID: RoomConnectionID, room: Int, channel: Channel, daemon: Int = 0,
+    term: Term = 0
+  ) {
+    (self.daemon, self.term) = (daemon, term)
     self.id = id
     self.senderID = senderID
     self.room = room

@@ -67,6 +67,8 @@ package final class SimulatedGroup {
     package var delivery: SimulatedDelivery?
     /// Nil if no item is live.
     package var live: SimulatedLive?
+    /// The machine of the household's second daemon; nil if there is none.
+    package var secondHost: SimulatedHost.Quality?
 
     package init(seed: UInt64, senderHost: SimulatedHost.Quality, rooms: [Room]) {
       self.seed = seed
@@ -81,7 +83,7 @@ package final class SimulatedGroup {
   }
 
   enum Event {
-    case wakeSender
+    case wakeSender(Int)
     case wakeRoom(Int)
     case turn(room: Int, plan: Int)
     case arrived(SimulatedConnection, toRoom: Bool, SimulatedConnection.Payload)
@@ -90,7 +92,7 @@ package final class SimulatedGroup {
     case established(SimulatedConnection)
     case dialFailed(SimulatedConnection)
     case released(SimulatedConnection)
-    case request(room: Int, process: Int, [UInt8], arrivedAt: TrueTime)
+    case request(room: Int, process: Int, [UInt8], arrivedAt: TrueTime, daemon: Int)
     case answer(room: Int, process: Int, [UInt8], arrivedAt: TrueTime)
     case requestLeft(room: Int, process: Int, sequence: UInt32, at: TrueTime)
     case produced(ProductionOrder, process: Int)
@@ -112,26 +114,31 @@ package final class SimulatedGroup {
   /// Called after each input of the sender, with its session and the time.
   package var onSenderTurn: ((GroupSession, LocalTime) -> Void)?
   var queue = EventQueue<Event>()
-  let senderHost: Pointer<SimulatedHost>
-  var sender: SimulatedSender?
-  /// The record on the sender's disk, for a successor.
-  package internal(set) var kept: StreamRecord?
-  /// The list of the sender that was killed last.
-  var killedList = Playlist()
+  /// One, or the two of a household.
+  let daemons: [SimulatedDaemon]
   var rooms: [SimulatedRoom] = []
   /// Number of audio datagrams that the sender has sent.
   package internal(set) var audioCount = 0
   var connectionCount = 0
   var processCount = 0
-  /// Wake-ups in the present second of true time, by program, the sender last.
+  /// Questions of the present rounds that rooms have not answered, by their connections.
+  var termQuestions: [Int: TermQuestion] = [:]
+  /// True if the two daemons cannot talk to each other.
+  var isLinkCut = false
+  var healCount = 0
+  /// For the time that words between them take.
+  var linkRandom: SplitMix64
+  /// The daemons that began to lead, in order.
+  package internal(set) var takeovers: [(at: TrueTime, daemon: Int, term: Term)] = []
+  /// Wake-ups in the present second of true time, by program, the senders last.
   private var wakes: [(second: Int64, count: Int)]
 
   package init(_ configuration: Configuration) {
     self.configuration = configuration
-    let host = Pointer(
-      SimulatedHost(configuration.senderHost, seed: configuration.seed, part: 1000))
-    senderHost = host
-    wakes = Array(repeating: (0, 0), count: configuration.rooms.count + 1)
+    linkRandom = SplitMix64(seed: configuration.seed, part: 4000)
+    daemons = SimulatedDaemon.all(configuration)
+    let host = daemons[0].host
+    wakes = Array(repeating: (0, 0), count: configuration.rooms.count + daemons.count)
     microphone = Microphone(
       roomCount: configuration.rooms.count, interval: configuration.interval,
       groupTime: { host.value.groupTime(at: $0) })
@@ -141,8 +148,12 @@ package final class SimulatedGroup {
         SimulatedRoom(room, index: index, seed: configuration.seed, sharing: shared))
       startReceiver(index)
     }
-    startSender()
-    for index in rooms.indices { addRoom(index) }
+    if daemons.count > 1 {
+      startDaemons()
+    } else {
+      startSender()
+      for index in rooms.indices { addRoom(index) }
+    }
   }
 
   /// Runs until `seconds` of true time have passed.
@@ -183,10 +194,10 @@ package final class SimulatedGroup {
   private func take(_ event: Event) {
     if let until = frozenUntil(for: event), until > now { return postpone(event, to: until) }
     switch event {
-    case .wakeSender:
-      guard sender?.nextWake == now else { return }
-      noteWake(of: rooms.count, "the sender")
-      serveSender([])
+    case .wakeSender(let daemon):
+      guard daemons[daemon].sender?.nextWake == now else { return }
+      noteWake(of: rooms.count + daemon, "the sender")
+      serveSender([], of: daemon)
     case .wakeRoom(let room):
       guard rooms[room].nextWake == now else { return }
       noteWake(of: room, "room \(room)")
@@ -199,8 +210,8 @@ package final class SimulatedGroup {
     case .established(let connection): established(connection)
     case .dialFailed(let connection): dialFailed(connection)
     case .released(let connection): released(connection)
-    case .request(let room, let process, let bytes, let time):
-      answer(bytes, from: room, process: process, arrivedAt: time)
+    case .request(let room, let process, let bytes, let time, let daemon):
+      answer(bytes, from: room, process: process, arrivedAt: time, by: daemon)
     case .answer(let room, let process, let bytes, let time):
       guard rooms[room].process == process else { return }
       let stamp = rooms[room].host.local(at: time)
@@ -216,8 +227,8 @@ package final class SimulatedGroup {
 
   private func postpone(_ event: Event, to time: TrueTime) {
     switch event {
-    case .wakeSender:
-      guard let sender, sender.nextWake == now else { return }
+    case .wakeSender(let daemon):
+      guard let sender = daemons[daemon].sender, sender.nextWake == now else { return }
       sender.nextWake = time
     case .wakeRoom(let room):
       guard rooms[room].nextWake == now else { return }
@@ -230,14 +241,19 @@ package final class SimulatedGroup {
   /// Returns until when the event's machine stands still; it handles its events afterwards.
   private func frozenUntil(for event: Event) -> TrueTime? {
     switch event {
-    case .wakeSender, .produced, .established, .dialFailed, .request, .released:
-      senderHost.value.frozenUntil
+    case .wakeSender(let daemon), .request(_, _, _, _, let daemon):
+      daemons[daemon].host.value.frozenUntil
+    case .produced(_, let process): daemon(of: process).host.value.frozenUntil
+    case .established(let connection), .dialFailed(let connection), .released(let connection):
+      daemons[connection.daemon].host.value.frozenUntil
     case .wakeRoom(let room), .turn(let room, _), .answer(let room, _, _, _),
       .requestLeft(let room, _, _, _), .opened(let room, _):
       rooms[room].host.frozenUntil
     case .accepted(let connection): rooms[connection.room].host.frozenUntil
     case .arrived(let connection, let toRoom, _):
-      toRoom ? rooms[connection.room].host.frozenUntil : senderHost.value.frozenUntil
+      toRoom
+        ? rooms[connection.room].host.frozenUntil
+        : daemons[connection.daemon].host.value.frozenUntil
     case .dialed, .action: nil
     }
   }

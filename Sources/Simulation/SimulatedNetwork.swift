@@ -8,11 +8,11 @@ extension SimulatedGroup {
   // MARK: - Datagrams
 
   func sendDatagram(
-    _ bytes: [UInt8], toRoom: Bool, _ room: Int, at time: TrueTime,
+    _ bytes: [UInt8], toRoom: Bool, _ room: Int, _ daemon: Int, at time: TrueTime,
     event: ([UInt8], TrueTime) -> Event
   ) {
     digest.add(bytes)
-    guard !rooms[room].isCutOff else { return }
+    guard !isCutOff(room, from: daemon) else { return }
     let link = toRoom ? rooms[room].down : rooms[room].up
     if link.value.isLost(at: time) { return }
     let arrival = link.value.arrival(ofDatagram: bytes.count, at: time)
@@ -20,6 +20,15 @@ extension SimulatedGroup {
     guard link.value.isDuplicated() else { return }
     let later = arrival + Nanoseconds(seconds: link.value.random(in: 0...0.005))
     schedule(event(bytes, later), at: later)
+  }
+
+  /// True if nothing passes between the room and the daemon.
+  func isCutOff(_ room: Int, from daemon: Int) -> Bool {
+    rooms[room].isCutOff || daemons[daemon].isCutOff(from: room)
+  }
+
+  func isCutOff(_ connection: SimulatedConnection) -> Bool {
+    isCutOff(connection.room, from: connection.daemon)
   }
 
   // MARK: - Streams
@@ -107,7 +116,7 @@ extension SimulatedGroup {
   ) {
     let room = rooms[connection.room]
     let holdsBack = toRoom ? !connection.down.held.isEmpty : !connection.up.held.isEmpty
-    if room.isCutOff || holdsBack {
+    if isCutOff(connection) || holdsBack {
       if toRoom { connection.down.held.append(payload) } else { connection.up.held.append(payload) }
       if !room.holding.contains(where: { $0 === connection }) { room.holding.append(connection) }
       return
@@ -142,7 +151,8 @@ extension SimulatedGroup {
   /// Delivers what one direction of a connection holds, once the machine at its end does not stand still.
   private func retransmitted(_ connection: SimulatedConnection, toRoom: Bool) {
     let room = rooms[connection.room]
-    let until = toRoom ? room.host.frozenUntil : senderHost.value.frozenUntil
+    let sending = daemons[connection.daemon].host.value
+    let until = toRoom ? room.host.frozenUntil : sending.frozenUntil
     guard until <= now else {
       return queue.insert(.action { $0.retransmitted(connection, toRoom: toRoom) }, at: until)
     }
@@ -168,24 +178,27 @@ extension SimulatedGroup {
       connection.receiverHolds = false
       serve(connection.room, [.closed(ConnectionID(connection.id))])
     }
-    if connection.channel == .media, sender?.session.roomsAwaitingDrain.isEmpty == false {
-      serveSender([])
+    let daemon = daemons[connection.daemon]
+    if connection.channel == .media, daemon.sender?.session.roomsAwaitingDrain.isEmpty == false {
+      serveSender([], of: daemon.number)
     }
   }
 
   private func deliverToSender(
     _ payload: SimulatedConnection.Payload, _ connection: SimulatedConnection
   ) {
-    guard connection.senderHolds, let sender,
+    let daemon = connection.daemon
+    guard connection.senderHolds, let sender = daemons[daemon].sender,
       sender.connections.contains(where: { $0 === connection })
     else { return }
+    daemons[daemon].heardRoom = now
     switch payload {
-    case .bytes(let bytes): serveSender([.received(connection.senderID, bytes)])
+    case .bytes(let bytes): serveSender([.received(connection.senderID, bytes)], of: daemon)
     case .flushEnd, .anchorEnd: break
     case .end(let reason):
       connection.senderHolds = false
       sender.connections.removeAll { $0 === connection }
-      serveSender([.closed(connection.senderID, reason: reason)])
+      serveSender([.closed(connection.senderID, reason: reason)], of: daemon)
     }
   }
 
@@ -198,7 +211,8 @@ extension SimulatedGroup {
     guard let room = Int(address), rooms.indices.contains(room) else { return }
     connectionCount += 1
     let connection = SimulatedConnection(
-      id: connectionCount, senderID: id, room: room, channel: channel)
+      id: connectionCount, senderID: id, room: room, channel: channel,
+      daemon: sender.daemon.number, term: sender.term)
     // The other channel has little under way, which always finds its way into the queue.
     connection.hasBoundedQueue =
       channel == .media && rooms[room].quality.path.down.queue != nil
@@ -210,7 +224,7 @@ extension SimulatedGroup {
   func dialed(_ connection: SimulatedConnection, attempt: Int) {
     guard connection.senderHolds else { return }
     let room = rooms[connection.room]
-    if room.isCutOff || room.down.value.isLost(at: now) {
+    if isCutOff(connection) || room.down.value.isLost(at: now) {
       guard attempt < 3 else { return }
       let later = now + .seconds(1 << Int64(attempt))
       return schedule(.dialed(connection, attempt: attempt + 1), at: later)
@@ -240,19 +254,20 @@ extension SimulatedGroup {
 
   func established(_ connection: SimulatedConnection) {
     connection.isEstablished = true
-    guard connection.senderHolds, sender != nil else {
+    guard connection.senderHolds, daemons[connection.daemon].sender != nil else {
       return end(connection, fromRoom: false, "not wanted any more")
     }
     let receiver = Identifier.simulated(receiver: connection.room)
-    serveSender([
-      .connected(connection.senderID, .simulated(receiver, connection: connection.id))
-    ])
+    let peer = SecuredPeer.simulated(receiver, connection: connection.id)
+    serveSender([.connected(connection.senderID, peer)], of: connection.daemon)
   }
 
   func dialFailed(_ connection: SimulatedConnection) {
-    guard connection.senderHolds, let sender else { return }
+    guard connection.senderHolds, let sender = daemons[connection.daemon].sender else { return }
     connection.senderHolds = false
     sender.connections.removeAll { $0 === connection }
-    serveSender([.connectFailed(connection.senderID, reason: "connection refused")])
+    let failed = GroupSender<String>.Input.connectFailed(
+      connection.senderID, reason: "connection refused")
+    serveSender([failed], of: connection.daemon)
   }
 }

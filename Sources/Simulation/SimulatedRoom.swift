@@ -46,6 +46,8 @@ final class SimulatedRoom {
   var profile = LatencyProfile.deep
   var lastEstimate: ClockEstimate?
   var underrunCount = 0
+  /// The highest term whose session it has begun.
+  var welcomedTerm: Term = 0
 
   /// `sharing` is another room's access point, if this room uses it too.
   init(
@@ -153,9 +155,11 @@ extension SimulatedGroup {
       digest.add(bytes)
       note(bytes, room)
       if let connection = room.accepted.first(where: { $0.id == id.number }) {
+        checkTerm(of: bytes, on: connection)
         transmit(bytes, on: connection, toRoom: false)
       } else {
         heard(bytes, by: id)
+        answered(bytes, to: id)
       }
     case .close(let id):
       dismissed(id)
@@ -164,13 +168,12 @@ extension SimulatedGroup {
       {
         end(connection, fromRoom: true, "the receiver closed it")
       }
-    case .sendTimeRequest(let bytes, let sequence, _, _):
-      sendRequest(bytes, sequence: sequence, room)
-    case .sendAsk(let bytes, _, _):
-      let (index, process, left) = (room.index, room.process, now + room.host.workTime())
-      sendDatagram(bytes, toRoom: false, index, at: left) { bytes, arrival in
-        .request(room: index, process: process, bytes, arrivedAt: arrival)
-      }
+    case .sendTimeRequest(let bytes, let sequence, let id, _):
+      let (index, process) = (room.index, room.process)
+      let left = sendRequest(bytes, over: id, room)
+      schedule(
+        .requestLeft(room: index, process: process, sequence: sequence, at: left), at: left)
+    case .sendAsk(let bytes, let id, _): _ = sendRequest(bytes, over: id, room)
     case .openDevice(_, let profile):
       room.profile = profile
       room.wantsCard = true
@@ -194,13 +197,17 @@ extension SimulatedGroup {
     }
   }
 
-  private func sendRequest(_ bytes: [UInt8], sequence: UInt32, _ room: SimulatedRoom) {
+  /// Returns when the datagram to the daemon at the other end of the connection leaves.
+  private func sendRequest(
+    _ bytes: [UInt8], over id: ConnectionID, _ room: SimulatedRoom
+  ) -> TrueTime {
     let left = now + room.host.workTime()
     let (index, process) = (room.index, room.process)
-    schedule(.requestLeft(room: index, process: process, sequence: sequence, at: left), at: left)
-    sendDatagram(bytes, toRoom: false, index, at: left) { bytes, arrival in
-      .request(room: index, process: process, bytes, arrivedAt: arrival)
+    let daemon = room.accepted.first { $0.id == id.number }?.daemon ?? 0
+    sendDatagram(bytes, toRoom: false, index, daemon, at: left) { bytes, arrival in
+      .request(room: index, process: process, bytes, arrivedAt: arrival, daemon: daemon)
     }
+    return left
   }
 
   private func retry(_ room: SimulatedRoom) {

@@ -13,6 +13,8 @@ final class SimulatedSender {
   /// The sender's time at which the order under way is carried out.
   let orderTime = Pointer(LocalTime(nanoseconds: 0))
   let process: Int
+  let daemon: SimulatedDaemon
+  let term: Term
   var nextWake: TrueTime?
   /// Orders that wait while one is carried out.
   var orders: [ProductionOrder] = []
@@ -25,8 +27,10 @@ final class SimulatedSender {
   /// - Parameter legacy: the list of a process that was killed, and the stream that this one goes on with, if it can.
   init(
     _ configuration: SimulatedGroup.Configuration, process: Int, random: inout SplitMix64,
+    on daemon: SimulatedDaemon, term: Term = 0,
     after legacy: (list: Playlist, succession: StreamSuccession?)? = nil
   ) {
+    (self.daemon, self.term) = (daemon, term)
     let clockID = random.next()
     let live = configuration.live
     let entries = configuration.items.enumerated().map { place, frames in
@@ -41,7 +45,8 @@ final class SimulatedSender {
         live: live.map { _ in
           LiveSecret(
             cipher: SimulatedCipher(), key: SimulatedLive.key, port: SimulatedLive.port)
-        }, isKept: true, smallCodec: configuration.makesSmall ? SmallSignal.codec : nil),
+        }, isKept: true, smallCodec: configuration.makesSmall ? SmallSignal.codec : nil,
+        term: term),
       playing: legacy?.list ?? Playlist(entries), succession: legacy?.succession)
     self.process = process
     smallEncoder = SmallEncoder(
@@ -76,6 +81,7 @@ final class SimulatedSender {
 
 extension SimulatedSender {
   var session: GroupSession { group.session }
+  var host: Pointer<SimulatedHost> { daemon.host }
 
   subscript(id: RoomConnectionID) -> SimulatedConnection? {
     connections.first { $0.senderID == id }
@@ -97,7 +103,8 @@ extension SimulatedGroup {
   package func startSender() {
     processCount += 1
     var random = SplitMix64(seed: configuration.seed, part: 2000 + UInt64(processCount))
-    sender = SimulatedSender(configuration, process: processCount, random: &random)
+    sender = SimulatedSender(
+      configuration, process: processCount, random: &random, on: daemons[0])
     microphone.forgetSchedule()
   }
 
@@ -113,7 +120,8 @@ extension SimulatedGroup {
     if case .goesOn(let found) = fate { succession = found }
     kept = succession?.claim
     sender = SimulatedSender(
-      configuration, process: processCount, random: &random, after: (list, succession))
+      configuration, process: processCount, random: &random, on: daemons[0],
+      after: (list, succession))
     if succession == nil { microphone.forgetSchedule() }
     for index in rooms.indices { addRoom(index) }
     if case .beginsAnew(let entry, let position) = fate {
@@ -122,20 +130,22 @@ extension SimulatedGroup {
     return fate
   }
 
-  package func addRoom(_ index: Int) {
-    serveSender([
-      .roomAdded(
-        RoomID(index + 1), name: "room \(index)", receiverID: .simulated(receiver: index),
-        at: ["\(index)"])
-    ])
+  package func addRoom(_ index: Int) { addRoom(index, to: 0) }
+
+  func addRoom(_ index: Int, to daemon: Int) {
+    let room = GroupSender<String>.Input.roomAdded(
+      RoomID(index + 1), name: "room \(index)", receiverID: .simulated(receiver: index),
+      at: ["\(index)"])
+    serveSender([room], of: daemon)
   }
 
   /// A turn of the sender's loop, as the real driver takes it.
-  func serveSender(_ inputs: [GroupSender<String>.Input]) {
-    guard let sender else { return }
-    if senderHost.value.frozenUntil > now {
+  func serveSender(_ inputs: [GroupSender<String>.Input], of daemon: Int = 0) {
+    guard let sender = daemons[daemon].sender else { return }
+    let host = daemons[daemon].host
+    if host.value.frozenUntil > now {
       return queue.insert(
-        .action { $0.serveSender(inputs) }, at: senderHost.value.frozenUntil)
+        .action { $0.serveSender(inputs, of: daemon) }, at: host.value.frozenUntil)
     }
     for input in inputs { handle(input, sender) }
     handle(.turn(queues(of: sender)), sender)
@@ -144,7 +154,7 @@ extension SimulatedGroup {
   }
 
   private func queues(of sender: SimulatedSender) -> [MediaQueue] {
-    let isLook = sender.group.looksAtPaths(at: senderHost.value.local(at: now))
+    let isLook = sender.group.looksAtPaths(at: sender.host.value.local(at: now))
     return sender.group.mediaConnections.map { id in
       let connection = sender[id]
       var path = isLook ? connection?.path.path : nil
@@ -154,8 +164,8 @@ extension SimulatedGroup {
   }
 
   private func handle(_ input: GroupSender<String>.Input, _ sender: SimulatedSender) {
-    sender.group.handle(input, at: senderHost.value.local(at: now))
-    onSenderTurn?(sender.session, senderHost.value.local(at: now))
+    sender.group.handle(input, at: sender.host.value.local(at: now))
+    onSenderTurn?(sender.session, sender.host.value.local(at: now))
     while let output = sender.group.nextOutput() { perform(output, sender) }
   }
 
@@ -164,13 +174,13 @@ extension SimulatedGroup {
       sender.nextWake = nil
       return
     }
-    let due = max(senderHost.value.trueTime(of: deadline, after: now), now + Nanoseconds(20_000))
+    let due = max(sender.host.value.trueTime(of: deadline, after: now), now + Nanoseconds(20_000))
     if let next = sender.nextWake, next > now, next <= due + .milliseconds(1), next >= due {
       return
     }
-    let wake = senderHost.value.wakeTime(for: due)
+    let wake = sender.host.value.wakeTime(for: due)
     sender.nextWake = wake
-    queue.insert(.wakeSender, at: wake)
+    queue.insert(.wakeSender(sender.daemon.number), at: wake)
   }
 
   /// Checks that little waits for a room, so that a flush never stands behind much.
@@ -190,13 +200,15 @@ extension SimulatedGroup {
       guard let connection = sender[id] else { return }
       push(bytes, on: connection)
       if connection.channel == .control { listen(to: bytes, on: connection) }
-    case .sendDatagram(let bytes, let address): sendAudio(bytes, to: address)
+    case .sendDatagram(let bytes, let address): sendAudio(bytes, to: address, sender)
     case .hold(let latency): sender.sources.value?.heldGoal = latency
     case .keep(let record):
       let process = sender.process
       schedule(
-        .action { if $0.sender?.process == process { $0.kept = record } },
-        at: now + configuration.keepingTime)
+        .action { group in
+          if let sender = group.running(process) { group.keep(record, of: sender) }
+        }, at: now + configuration.keepingTime)
+    case .outdated(let term): leadership(of: sender.daemon, .outdated(by: term))
     case .close(let id):
       guard let connection = sender[id] else { return }
       sender.connections.removeAll { $0 === connection }
@@ -206,16 +218,20 @@ extension SimulatedGroup {
     case .setTurn(let id, let bytes):
       sender[id]?.outgoing.setTurn(bytes)
       if let connection = sender[id] { released(connection) }
-    case .lookUp(let room, _): serveSender([.lookedUp(room, [], failure: "there are no names")])
+    case .lookUp(let room, _):
+      serveSender(
+        [.lookedUp(room, [], failure: "there are no names")], of: sender.daemon.number)
     case .produce(let order): produce(order, sender)
     case .makeSmall(let order): makeSmall(order, sender)
-    case .reply, .outdated: break
+    case .reply: break
     case .event(let event): senderEvents.append((now, event))
     }
   }
 
   /// The microphone knows the schedule from the wire.
   private func listen(to bytes: [UInt8], on connection: SimulatedConnection) {
+    // The rooms obey the daemon that leads in the newest term.
+    guard connection.term >= takeovers.last?.term ?? 0 else { return }
     var framer = MessageFramer(limit: ProtocolLimits.controlMessage)
     framer.append(bytes)
     while let raw = try? framer.next() {
@@ -240,8 +256,9 @@ extension SimulatedGroup {
     let time = Nanoseconds(seconds: max(0, music.seconds) * configuration.smallTime)
     schedule(
       .action { group in
-        guard let sender = group.sender, sender.process == process else { return }
-        group.serveSender([.madeSmall(sender.smallEncoder.make(order))])
+        guard let sender = group.running(process) else { return }
+        group.serveSender(
+          [.madeSmall(sender.smallEncoder.make(order))], of: sender.daemon.number)
       }, at: now + time)
   }
 
@@ -264,8 +281,8 @@ extension SimulatedGroup {
   }
 
   func produced(_ order: ProductionOrder, process: Int) {
-    guard let sender, sender.process == process else { return }
-    sender.orderTime.value = senderHost.value.local(at: now)
+    guard let sender = running(process) else { return }
+    sender.orderTime.value = sender.host.value.local(at: now)
     let batch = sender.serializer.produce(order)
     for step in batch.steps {
       guard case .opened(let opened, let time) = step else { continue }
@@ -273,15 +290,15 @@ extension SimulatedGroup {
       let position = (opened.position.flicks + frame - 1) / frame
       sender.sources.value?.start = (time.flicks / frame - position, batch.generation)
     }
-    let arrival = arrival(at: sender.sources.value)
+    let arrival = arrival(at: sender.sources.value, sender)
     guard arrival > now else { return deliver(batch, to: sender) }
     sender.awaited = batch
     sender.deliveryCount += 1
     let number = sender.deliveryCount
     queue.insert(
       .action { group in
-        guard let sender = group.sender, sender.process == process,
-          sender.deliveryCount == number, let batch = sender.awaited
+        guard let sender = group.running(process), sender.deliveryCount == number,
+          let batch = sender.awaited
         else { return }
         group.deliver(batch, to: sender)
       }, at: arrival)
@@ -291,14 +308,14 @@ extension SimulatedGroup {
     sender.awaited = nil
     sender.isProducing = false
     startNextOrder(sender)
-    serveSender([.produced(batch)])
+    serveSender([.produced(batch)], of: sender.daemon.number)
   }
 
   /// When all that was read of a source is there.
-  private func arrival(at source: SignalSource?) -> TrueTime {
+  private func arrival(at source: SignalSource?, _ sender: SimulatedSender) -> TrueTime {
     if let source, let live = source.live {
       let read = Nanoseconds(MediaDuration(frames: source.framesRead, at: TestSignal.sampleRate))
-      return senderHost.value.trueTime(of: live.firstHeard - source.held + read, after: now)
+      return sender.host.value.trueTime(of: live.firstHeard - source.held + read, after: now)
     }
     guard let source, let delivery = configuration.delivery else { return now }
     let opened = source.openedAt ?? now
@@ -313,37 +330,43 @@ extension SimulatedGroup {
     sender.awaited = nil
     sender.isProducing = false
     let abandoned = ProducedBatch(generation: batch.generation, steps: [])
-    queue.insert(.action { $0.serveSender([.produced(abandoned)]) }, at: now)
+    let daemon = sender.daemon.number
+    queue.insert(.action { $0.serveSender([.produced(abandoned)], of: daemon) }, at: now)
   }
 
   // MARK: - Time
 
   /// The address is a room's number and that of its process.
-  private func sendAudio(_ bytes: [UInt8], to address: String) {
+  private func sendAudio(_ bytes: [UInt8], to address: String, _ sender: SimulatedSender) {
     let parts = address.split(separator: ".").compactMap { Int($0) }
     guard parts.count == 2 else { return }
     audioCount += 1
-    let left = now + senderHost.value.workTime()
-    sendDatagram(bytes, toRoom: true, parts[0], at: left) { bytes, arrival in
+    let left = now + sender.host.value.workTime()
+    sendDatagram(
+      bytes, toRoom: true, parts[0], sender.daemon.number, at: left
+    ) { bytes, arrival in
       .answer(room: parts[0], process: parts[1], bytes, arrivedAt: arrival)
     }
   }
 
-  func answer(_ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime) {
-    guard let sender else { return }
+  func answer(
+    _ bytes: [UInt8], from room: Int, process: Int, arrivedAt: TrueTime, by daemon: Int
+  ) {
+    guard let sender = daemons[daemon].sender else { return }
+    let host = sender.host
+    let peer = "\(room).\(process)"
     if DatagramKind(of: bytes) == .ask {
-      _ = sender.group.ask(
-        bytes, from: "\(room).\(process)", at: senderHost.value.local(at: now))
-      return serveSender([])
+      _ = sender.group.ask(bytes, from: peer, at: host.value.local(at: now))
+      return serveSender([], of: daemon)
     }
     let answered = sender.group.answer(
-      bytes, from: "\(room).\(process)", of: "\(room)",
-      receivedAt: senderHost.value.local(at: arrivedAt), now: senderHost.value.local(at: now))
+      bytes, from: peer, of: "\(room)", receivedAt: host.value.local(at: arrivedAt),
+      now: host.value.local(at: now))
     guard let answered else { return }
-    let left = now + senderHost.value.workTime()
+    let left = now + host.value.workTime()
     sender.group.transmitted(
-      to: "\(room).\(process)", sequence: answered.sequence, at: senderHost.value.local(at: left))
-    sendDatagram(answered.bytes, toRoom: true, room, at: left) { bytes, arrival in
+      to: peer, sequence: answered.sequence, at: host.value.local(at: left))
+    sendDatagram(answered.bytes, toRoom: true, room, daemon, at: left) { bytes, arrival in
       .answer(room: room, process: process, bytes, arrivedAt: arrival)
     }
   }
