@@ -88,7 +88,7 @@ let package = Package(
     core("WireProtocol", ["Clock", "Audio"]),
     core("Pairing", ["Clock", "WireProtocol"]),
     core("Diagnosis", ["Clock", "WireProtocol"], settings: smallInPrograms),
-    core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"]),
+    core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"], settings: smallInPrograms),
     core("House", ["Clock", "Audio", "WireProtocol", "Sender"], settings: smallInPrograms),
     core("PlaylistFormats", ["Sender"], settings: smallInPrograms),
     core("MPDProtocol", settings: small),
@@ -108,7 +108,7 @@ let package = Package(
     adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"]),
     adapter("HostFacts", ["Clock", "Diagnosis"]),
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "Output", "CALSA"]),
-    adapter("AvahiDiscovery", ["CAvahi"]),
+    adapter("AvahiDiscovery", ["CAvahi"], settings: smallInPrograms),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
     adapter("OpenSSLSecurity", ["WireProtocol", "Pairing", "COpenSSL"]),
     adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
@@ -159,7 +159,7 @@ let package = Package(
         "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "LinuxIO",
         "OpenSSLSecurity", "AvahiDiscovery", "Codecs", "FFmpegSource", "ALSAOutput", "Output",
       ],
-      path: "Sources/Driver", swiftSettings: strict),
+      path: "Sources/Driver", swiftSettings: strict + smallInPrograms),
 
     // What hosts a receiver's session, in its program or in any other.
     .target(
