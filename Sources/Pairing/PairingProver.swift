@@ -51,6 +51,8 @@ package struct PairingProver: Sendable {
       state = .awaitsVerdict
       return .send(.confirm(made.confirmP))
     case (.awaitsVerdict, .paired(let name)): return end(.paired(name: name))
+    case (.awaitsVerdict, .household(let name, let key)):
+      return end(.household(name: name, key: key))
     case (.awaitsSalt, .refused(let refusal)), (.awaitsAnswer, .refused(let refusal)),
       (.awaitsVerdict, .refused(let refusal)):
       return end(refusal.reason == .wrongPIN ? .wrongPIN : .refused(refusal))
@@ -68,6 +70,8 @@ package struct PairingProver: Sendable {
 package enum PairingOutcome: Hashable, Sendable {
   /// The name is the room's.
   case paired(name: String)
+  /// The name and the key are a household's.
+  case household(name: String, key: [UInt8])
   case wrongPIN
   case refused(PairingRefusal)
   case failed(PairingError)

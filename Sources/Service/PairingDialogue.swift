@@ -6,7 +6,7 @@ package import WireProtocol
 
 package import enum House.Refusal
 
-/// The dialogue of `tutti pair` with a person, without a terminal: it decides which PIN is tried, and
+/// The dialogue of `tutti pair` and `tutti join-household` with a person, without a terminal: it decides which PIN is tried, and
 /// when.
 package struct PairingDialogue {
   package enum Step: Hashable {
@@ -23,16 +23,19 @@ package struct PairingDialogue {
   /// Maximum number of questions. Whoever needs more is not a person.
   package static let askLimit = 20
 
-  private let room: String
-  private let isInteractive: Bool
+  package let room: String
+  package let isInteractive: Bool
+  /// The command that shows the PIN.
+  private let shownBy: String
   private var asked = 0
   /// The PIN that is being tried.
   private var pin: PIN?
 
-  /// - Parameter isInteractive: true if there is a person to ask.
-  package init(room: String, isInteractive: Bool) {
-    self.room = room
-    self.isInteractive = isInteractive
+  /// - Parameters:
+  ///   - room: its name, or that of a household's machine.
+  ///   - isInteractive: true if there is a person to ask.
+  package init(room: String, isInteractive: Bool, shownBy: String = "tutti-receiver pin") {
+    (self.room, self.isInteractive, self.shownBy) = (room, isInteractive, shownBy)
   }
 
   /// - Parameter pin: tried before anybody is asked; nil to ask at once.
@@ -65,12 +68,14 @@ package struct PairingDialogue {
 
   package mutating func ended(_ report: PairingReport) -> Step {
     switch report {
-    case .paired(let id, let name): return .paired(id, name: name)
+    case .paired(let id, let name), .joined(let id, let name, _): return .paired(id, name: name)
     case .wrongPIN where isInteractive:
-      return ask("That is not its PIN. It is shown there by: tutti-receiver pin", orFail: "")
+      return ask("That is not its PIN. It is shown there by: \(shownBy)", orFail: "")
+    case .wrongPIN:
+      return .failed(.unavailable("\(room): the PIN is wrong; it is shown there by: \(shownBy)"))
     case .refused(let refusal) where refusal.reason == .wait && isInteractive:
       return .wait(.milliseconds(Int64(refusal.wait)))
-    case .wrongPIN, .refused, .unreachable, .broken, .unpaired, .sayingPIN, .keptSilent:
+    case .refused, .unreachable, .broken, .unpaired, .sayingPIN, .keptSilent:
       return .failed(.unavailable("\(room): \(report.obstacle ?? "it has forgotten this machine")"))
     }
   }

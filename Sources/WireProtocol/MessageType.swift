@@ -1,6 +1,6 @@
 /// The numbers of the messages on the wire. The high byte says who sends: 0 the sender and 1 the receiver on
 /// the control connection, 2 either, 3 the sender on the media connection; 4 the sender and 5 the receiver on
-/// a pairing connection.
+/// a pairing connection; 6 a daemon to the other one of its household.
 enum MessageType {
   static let hello: UInt16 = 0x0001
   static let anchor: UInt16 = 0x0002
@@ -47,4 +47,6 @@ enum MessageType {
   static let pairRefused: UInt16 = 0x0504
   static let unpaired: UInt16 = 0x0505
   static let sayingPIN: UInt16 = 0x0506
+
+  static let household: UInt16 = 0x0610
 }

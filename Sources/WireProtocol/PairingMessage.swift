@@ -15,6 +15,9 @@ package enum PairingMessage: Hashable, Sendable {
   case answer(share: [UInt8], confirm: [UInt8])
   /// Both know each other from now on. The name is the room's.
   case paired(name: String)
+  /// In the place of `paired`, from the first daemon of a household to a machine that joins it: the household's name, and
+  /// its private key as PEM.
+  case household(name: String, key: [UInt8])
   case refused(PairingRefusal)
   /// Answers `unpair`.
   case unpaired
@@ -53,6 +56,8 @@ extension PairingMessage {
   package static let saltByteCount = 16
   package static let shareByteCount = 65
   package static let confirmByteCount = 32
+  /// Bytes of a household's key: four times what PEM makes of an Ed25519 key.
+  package static let keyLimit = 512
 
   /// Returns nil for messages that this version does not know. Layouts: docs/protocol/pairing.md.
   package static func decode(_ message: RawMessage) throws(DecodeError) -> PairingMessage? {
@@ -71,6 +76,9 @@ extension PairingMessage {
       return .answer(
         share: share, confirm: Array(try reader.bytes(confirmByteCount, "confirmation")))
     case MessageType.paired: return .paired(name: try reader.peerName("name"))
+    case MessageType.household:
+      let name = try reader.peerName("name")
+      return .household(name: name, key: Array(try reader.bytes(try reader.keyByteCount(), "key")))
     case MessageType.pairRefused: return .refused(try PairingRefusal(decoding: &reader))
     case MessageType.unpaired: return .unpaired
     case MessageType.sayingPIN: return .sayingPIN
@@ -88,6 +96,11 @@ extension PairingMessage {
       case .answer(let share, let confirm):
         writer.bytes(share)
         writer.bytes(confirm)
+      case .household(let name, let key):
+        writer.text(name, atMost: ProtocolLimits.name)
+        let key = Array(key.prefix(Self.keyLimit))
+        writer.uint16(UInt16(key.count))
+        writer.bytes(key)
       case .refused(let refusal): refusal.encode(to: &writer)
       case .unpair, .unpaired, .sayPIN, .sayingPIN: break
       }
@@ -104,6 +117,7 @@ extension PairingMessage {
     case .salt: MessageType.pairSalt
     case .answer: MessageType.pairAnswer
     case .paired: MessageType.paired
+    case .household: MessageType.household
     case .refused: MessageType.pairRefused
     case .unpaired: MessageType.unpaired
     case .sayingPIN: MessageType.sayingPIN
@@ -131,5 +145,9 @@ extension PairingRefusal {
 extension ByteReader {
   fileprivate mutating func peerName(_ field: String) throws(DecodeError) -> String {
     try text(atMost: ProtocolLimits.name, field)
+  }
+
+  fileprivate mutating func keyByteCount() throws(DecodeError) -> Int {
+    Int(try uint16(in: 1...UInt16(PairingMessage.keyLimit), "length of the key"))
   }
 }

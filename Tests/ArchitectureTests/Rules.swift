@@ -263,9 +263,10 @@ enum Rules {
     var found: [String] = []
     for line in document.split(separator: "\n") where line.hasPrefix("```hex") {
       let name = String(line.dropFirst(6)).trimmingPrefix(" ")
-      let isNamed = ["control.", "journal.", "live.", "media.", "pairing.", "time."].contains {
-        name.hasPrefix($0)
-      }
+      let isNamed = ["control.", "daemon.", "journal.", "live.", "media.", "pairing.", "time."]
+        .contains {
+          name.hasPrefix($0)
+        }
       if !isNamed || !seen.insert(String(name)).inserted { found.append(String(line)) }
     }
     return found

@@ -5,15 +5,16 @@ import Receiver
 import Sender
 import WireProtocol
 
-/// Feeds arbitrary inputs to the code that decides who is trusted: the files, both machines of a pairing, and the
-/// pairing desk of a receiver whose disk is slow and whose program is killed. Started by run.sh.
+/// Feeds arbitrary inputs to the code that decides who is trusted: the files, both machines of a pairing, a household's
+/// offer of its key, and the pairing desk of a receiver whose disk is slow and whose program is killed. Started by run.sh.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTrust(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
   var script = Script(bytes: bytes)
-  switch script.byte() % 3 {
+  switch script.byte() % 4 {
   case 0: fuzzFiles(String(decoding: bytes.dropFirst(), as: UTF8.self))
   case 1: fuzzMachines(&script)
+  case 3: fuzzOffer(&script)
   default:
     var desk = DeskUnderFire()
     while !script.isOver { desk.step(&script) }
@@ -112,6 +113,57 @@ private func fuzzMachines(_ script: inout Script) {
   }
 }
 
+/// A household's daemon and a machine that joins receive messages of the script, and sometimes each other's.
+private func fuzzOffer(_ script: inout Script) {
+  let begin = LocalTime(nanoseconds: 0)
+  let isRight = script.byte() % 2 == 0
+  var offer = HouseholdOffer(
+    id: fuzzIdentifier(9), name: "home", key: [1, 2, 3], record: record(), arithmetic: arithmetic,
+    at: begin)
+  var visit = PairingVisit(
+    .pair(isRight ? pin : PIN(random: 2)), senderID: fuzzIdentifier(1), senderName: "s",
+    receiverID: nil, joins: true, arithmetic: arithmetic, at: begin)
+  var (toVisit, toOffer): ([[UInt8]], [[UInt8]]) = ([], [])
+  var (asked, kept, answers, joined) = (0, 0, 0, 0)
+  offer.handle(.connected(fuzzPeer(1)), at: begin)
+  visit.handle(.connected(receiverPeer(of: 1)), at: begin)
+  while !script.isOver {
+    switch script.byte() % 6 {
+    case 0: offer.handle(.received(script.take(Int(script.byte()))), at: begin)
+    case 1: offer.handle(.received(message(&script).encoded()), at: begin)
+    case 2: if !toOffer.isEmpty { offer.handle(.received(toOffer.removeFirst()), at: begin) }
+    case 3: if !toVisit.isEmpty { visit.handle(.received(toVisit.removeFirst()), at: begin) }
+    case 4: visit.handle(.received(message(&script).encoded()), at: begin)
+    default:
+      guard kept < asked else { continue }
+      kept += 1
+      offer.handle(.guessKept, at: begin)
+    }
+    while let output = offer.nextOutput() {
+      switch output {
+      case .send(let bytes):
+        if case .answer? = decoded(bytes) { answers += 1 }
+        if case .household? = decoded(bytes) { precondition(joined == 1, "a key for nobody") }
+        toVisit.append(bytes)
+      case .keepGuess: asked += 1
+      case .joined: joined += 1
+      case .close: break
+      }
+    }
+    while let output = visit.nextOutput() {
+      switch output {
+      case .send(let bytes): toOffer.append(bytes)
+      case .close: break
+      case .done(let report):
+        guard case .joined = report else { continue }
+        precondition(isRight, "joined by another PIN")
+      }
+    }
+    precondition(answers <= kept, "an answer whose guess is not on disk")
+    precondition(asked <= 1 && (joined == 0 || isRight), "a key by another PIN")
+  }
+}
+
 private func verifierHears(
   _ message: PairingMessage, _ verifier: inout PairingVerifier, _ isPaired: inout Bool
 ) -> PairingVerifier.Step {
@@ -128,7 +180,7 @@ private func decoded(_ bytes: [UInt8]) -> PairingMessage? {
 }
 
 private func message(_ script: inout Script) -> PairingMessage {
-  switch script.byte() % 9 {
+  switch script.byte() % 10 {
   case 0: .request(name: "x")
   case 1: .salt(script.take(PairingMessage.saltByteCount))
   case 2: .share([4] + script.take(PairingMessage.shareByteCount - 1))
@@ -138,6 +190,7 @@ private func message(_ script: inout Script) -> PairingMessage {
   case 5: .paired(name: "y")
   case 6: .refused(PairingRefusal(reason: .wait, wait: UInt32(script.byte())))
   case 7: .sayPIN
+  case 8: .household(name: "z", key: script.take(3))
   default: .unpair
   }
 }

@@ -81,7 +81,10 @@ import WireProtocol
       #expect(verifier.received(message) == .outOfTurn)
       #expect(verifier.received(.share(Array(repeating: 4, count: 65))) == .outOfTurn)
     }
-    for message: PairingMessage in [.paired(name: "too early"), .unpaired, .request(name: "x")] {
+    for message: PairingMessage in [
+      .paired(name: "too early"), .household(name: "too early", key: [1]), .unpaired,
+      .request(name: "x"),
+    ] {
       var prover = prover(pin)
       #expect(prover.received(message) == .ended(.outOfTurn))
       #expect(prover.received(.salt(Self.salt)) == .ended(.outOfTurn))

@@ -54,7 +54,7 @@ import WireProtocol
       script.ended(.wrongPIN)
         == .failed(
           .unavailable(
-            "Kitchen: the PIN is wrong; the receiver shows it with: tutti-receiver pin")))
+            "Kitchen: the PIN is wrong; it is shown there by: tutti-receiver pin")))
   }
 
   @Test func `what was typed during a delay is tried after it`() throws {

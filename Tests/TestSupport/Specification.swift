@@ -61,7 +61,17 @@ package enum Specification {
     return grouped(value / 1000) + " " + String("\(1000 + value % 1000)".dropFirst())
   }
 
+  /// Those of connections with receivers.
   package static func examples() throws -> [Example] {
+    try allExamples().filter { !$0.name.hasPrefix("daemon.") }
+  }
+
+  /// Those of the connection between two daemons, which the protocol's module does not know.
+  package static func daemonExamples() throws -> [Example] {
+    try allExamples().filter { $0.name.hasPrefix("daemon.") }
+  }
+
+  private static func allExamples() throws -> [Example] {
     var examples: [Example] = []
     var open: Example?
     for line in try documents().flatMap({ $0.text.split(separator: "\n") }) {

@@ -100,12 +100,32 @@ import WireProtocol
     }
   }
 
+  @Test func `a household's key has a length within its bound`() throws {
+    func decoded(keyBytes count: Int) throws -> PairingMessage? {
+      let length = [UInt8(count >> 8), UInt8(count & 0xff)]
+      let payload = [0, 1, 0x68] + length + Array(repeating: UInt8(7), count: count)
+      return try PairingMessage.decode(RawMessage(type: 0x0610, payload: payload[...]))
+    }
+    for count in [1, PairingMessage.keyLimit] {
+      #expect(
+        try decoded(keyBytes: count)
+          == .household(name: "h", key: Array(repeating: 7, count: count)))
+    }
+    for count in [0, PairingMessage.keyLimit + 1] {
+      #expect(throws: DecodeError.self) { try decoded(keyBytes: count) }
+    }
+    let long = PairingMessage.household(
+      name: String(repeating: "n", count: 64), key: Array(repeating: 7, count: 600))
+    #expect(long.encoded().count <= 4 + ProtocolLimits.openingMessage)
+    #expect(try #require(try onlyMessage(in: long.encoded())).payload.count == 2 + 64 + 2 + 512)
+  }
+
   @Test(arguments: UInt64(1)...50)
   func `random bytes never trap`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let ranges: [ClosedRange<UInt16>] = [
-      1...8, 0x101...0x107, 0x201...0x201, 0x301...0x304, 0x401...0x404, 0x501...0x505,
-      0xffff...0xffff,
+      1...8, 0x101...0x107, 0x201...0x201, 0x301...0x304, 0x401...0x404, 0x501...0x506,
+      0x610...0x610, 0xffff...0xffff,
     ]
     let types = ranges.flatMap { Array($0) }
     for type in types {

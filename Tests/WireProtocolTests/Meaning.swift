@@ -370,6 +370,10 @@ enum Meaning: Hashable {
     ("pairing.answer", .pairing(.answer(share: shareV, confirm: confirmV))),
     ("pairing.confirm", .pairing(.confirm(confirmP))),
     ("pairing.paired", .pairing(.paired(name: "Küche"))),
+    (
+      "pairing.household",
+      .pairing(.household(name: "home", key: Array("-----BEGIN PRIVATE KEY-----\n".utf8)))
+    ),
     ("pairing.refused", .pairing(.refused(PairingRefusal(reason: .wait, wait: 60_000)))),
     ("pairing.unpair", .pairing(.unpair)),
     ("pairing.unpaired", .pairing(.unpaired)),

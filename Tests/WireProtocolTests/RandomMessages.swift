@@ -92,6 +92,7 @@ extension SplitMix64 {
       .request(name: text(atMost: 64)), .share(bytes(65)), .confirm(bytes(32)), .unpair,
       .salt(bytes(16)), .answer(share: bytes(65), confirm: bytes(32)),
       .paired(name: text(atMost: 64)),
+      .household(name: text(atMost: 64), key: bytes(pick(1...PairingMessage.keyLimit))),
       .refused(
         PairingRefusal(
           reason: element(PairingRefusal.Reason.allCases), wait: pick(0...UInt32.max),

@@ -104,7 +104,7 @@ struct PairingDesk {
       begin(.init(id: secured.id, name: name), secured, guest, at: now)
     case .unpair: forget(secured.id, guest, at: now)
     case .sayPIN: sayPIN(to: guest, isQuiet: isQuiet, at: now)
-    case .share, .confirm, .salt, .answer, .paired, .refused, .unpaired, .sayingPIN:
+    case .share, .confirm, .salt, .answer, .paired, .household, .refused, .unpaired, .sayingPIN:
       steps.append(.close(guest.id))
     }
   }

@@ -2,8 +2,8 @@ package import Clock
 package import Pairing
 package import WireProtocol
 
-/// Pairs this sender with one receiver, or asks it to forget this sender, or to say its PIN aloud. Does no I/O, like `GroupSession`, and dials
-/// once.
+/// Pairs this sender with one receiver, or asks it to forget this sender, or to say its PIN aloud. Or gets the key of a
+/// household from its first daemon. Does no I/O, like `GroupSession`, and dials once.
 package struct PairingVisit {
   package enum Purpose: Hashable, Sendable {
     case pair(PIN)
@@ -35,6 +35,8 @@ package struct PairingVisit {
   private let senderID: Identifier
   private let senderName: String
   private let receiverID: Identifier?
+  /// True if the peer is a daemon, whose household this machine joins.
+  private let joins: Bool
   private let arithmetic: any PairingArithmetic
   private let giveUpAt: LocalTime
   private var peer: SecuredPeer?
@@ -43,15 +45,16 @@ package struct PairingVisit {
   private var isOver = false
   private var outputs = OutputQueue<Output>()
 
-  /// If `receiverID` is known, no other receiver is accepted.
+  /// If `receiverID` is known, no other receiver is accepted. With `joins`, a PIN is that of a household.
   package init(
     _ purpose: Purpose, senderID: Identifier, senderName: String, receiverID: Identifier?,
-    arithmetic: any PairingArithmetic, at now: LocalTime
+    joins: Bool = false, arithmetic: any PairingArithmetic, at now: LocalTime
   ) {
     self.purpose = purpose
     self.senderID = senderID
     self.senderName = senderName
     self.receiverID = receiverID
+    self.joins = joins
     self.arithmetic = arithmetic
     giveUpAt = now + Self.timeout
   }
@@ -102,17 +105,18 @@ package struct PairingVisit {
   }
 
   private mutating func take(_ message: PairingMessage) {
-    guard let step = prover?.received(message) else { return end(answer(message)) }
+    guard let step = prover?.received(message), let peer else { return end(answer(message)) }
     switch step {
     case .send(let message): send(message)
-    case .ended(.paired(let name)):
-      guard let peer else { return }
-      end(.paired(peer.id, name: name))
+    case .ended(.paired(let name)) where !joins: end(.paired(peer.id, name: name))
+    case .ended(.household(let name, let key)) where joins:
+      end(.joined(peer.id, name: name, key: key))
     case .ended(.wrongPIN): end(.wrongPIN)
     case .ended(.refused(let refusal)): end(.refused(refusal))
     case .ended(.failed(.badShare)): end(.broken("its share is no point of the curve"))
     case .ended(.failed(.failed(let reason))): end(.broken(reason))
-    case .ended(.outOfTurn): end(.broken(Self.strangeMessage))
+    case .ended(.paired), .ended(.household), .ended(.outOfTurn):
+      end(.broken(Self.strangeMessage))
     }
   }
 
@@ -150,6 +154,8 @@ package struct PairingVisit {
 package enum PairingReport: Hashable, Sendable {
   /// Paired with the receiver of this identifier and name.
   case paired(Identifier, name: String)
+  /// Got the key of the household of this name, as PEM, from the daemon with this identifier.
+  case joined(Identifier, name: String, key: [UInt8])
   case unpaired
   /// The receiver says its PIN aloud.
   case sayingPIN
@@ -162,7 +168,7 @@ package enum PairingReport: Hashable, Sendable {
   /// Why the visit failed, in one line for people; nil if it did not.
   package var obstacle: String? {
     switch self {
-    case .paired, .unpaired, .sayingPIN: nil
+    case .paired, .joined, .unpaired, .sayingPIN: nil
     case .keptSilent(let refusal): refusal.reasonOfSilence
     case .wrongPIN: "the PIN is wrong; the receiver shows it with: tutti-receiver pin"
     case .refused(let refusal): refusal.advice

@@ -217,7 +217,7 @@ package final class HousePairing: PairingControl {
     // The reason of the network, with addresses, is nothing for a page.
     case .unreachable:
       .unavailable("\(name) does not answer; see whether it is switched on, then try again.")
-    case .refused, .broken, .paired, .unpaired, .sayingPIN, .keptSilent:
+    case .refused, .broken, .paired, .joined, .unpaired, .sayingPIN, .keptSilent:
       .unavailable("\(name): \(report.obstacle ?? "it did not pair")")
     }
   }

@@ -49,7 +49,8 @@ package struct PairingAnswer: Codable, Hashable, Sendable {
       case .wrongPIN: .wrongPIN
       case .refused(let refusal) where refusal.reason == .wait:
         .wait(milliseconds: refusal.wait)
-      case .refused, .unreachable, .broken, .keptSilent: .failed(reason: report.obstacle ?? "")
+      case .refused, .unreachable, .broken, .keptSilent, .joined:
+        .failed(reason: report.obstacle ?? "")
       }
   }
 
