@@ -25,9 +25,12 @@ package struct Leadership {
     package var leads: Bool
     /// False if it leads, and hears none of its rooms.
     package var reachesRooms: Bool
+    /// True if it leads, and begins anew: it is back within `returnTime`.
+    package var returns: Bool
 
-    package init(term: Term, leads: Bool, reachesRooms: Bool = true) {
-      (self.term, self.leads, self.reachesRooms) = (term, leads, reachesRooms)
+    package init(term: Term, leads: Bool, reachesRooms: Bool = true, returns: Bool = false) {
+      (self.term, self.leads) = (term, leads)
+      (self.reachesRooms, self.returns) = (reachesRooms, returns)
     }
   }
 
@@ -41,6 +44,8 @@ package struct Leadership {
     case outdated(by: Term)
     /// True unless this daemon wants to play in rooms, and hears none of them.
     case reachesRooms(Bool)
+    /// This process ends, and another one goes on at once.
+    case returns
     case timeout
   }
 
@@ -90,6 +95,8 @@ package struct Leadership {
   private var lastWord: LocalTime
   private var lastLed: LocalTime
   private var reachesRooms = true
+  /// True once this process ends, and another one goes on.
+  private var returns = false
   private var notice: Notice?
   private var outputs = OutputQueue<Output>()
 
@@ -110,6 +117,9 @@ package struct Leadership {
     case .allAnswered(let number): if round?.number == number { round?.deadline = now }
     case .outdated(let term): learn(term, at: now)
     case .reachesRooms(let reaches): reachesRooms = reaches
+    case .returns:
+      returns = true
+      outputs.append(.tell(word))
     case .timeout: break
     }
     advance(to: now)
@@ -149,6 +159,8 @@ extension Leadership {
   /// The same for the leader, which only asks to hear of a leader that it does not know.
   package static let leaderInterval = Nanoseconds.seconds(5)
   private static let calmAfter = Nanoseconds.seconds(10)
+  /// Time that a leader has to begin anew, so that it still leads then.
+  package static let returnTime = Nanoseconds.seconds(5)
   /// A process that starts listens for so long: two rounds, and more words than may be delayed.
   package static let startTime = Nanoseconds.milliseconds(1500)
   /// Answers of a round that are counted.
@@ -165,7 +177,7 @@ extension Leadership {
     learn(word.term, at: now)
     if word.leads, word.term == memory.term, !isLeading {
       if word.reachesRooms {
-        lastLed = now
+        lastLed = word.returns ? now + Self.returnTime : now
         if round?.request.isClaim != true { round = nil }
       }
       follow()
@@ -223,9 +235,13 @@ extension Leadership {
     }
     guard nextWord <= now else { return }
     nextWord = now + Self.wordInterval
-    let word = Word(
-      term: memory.term, leads: isLeading, reachesRooms: reachesRooms || !isLeading)
     outputs.append(.tell(word))
+  }
+
+  private var word: Word {
+    Word(
+      term: memory.term, leads: isLeading, reachesRooms: reachesRooms || !isLeading,
+      returns: returns && isLeading)
   }
 
   /// Nobody was heard that leads.
