@@ -85,6 +85,22 @@ package struct StateFile: Sendable {
     try replace(with: content, mode: 0o644, isKept: false)
   }
 
+  /// Changes with each change of the content.
+  package struct Stamp: Hashable, Sendable {
+    /// Another one once the file was replaced.
+    package let inode: UInt64
+    let size: Int64
+    let changed: Int64
+  }
+
+  /// Nil if there is no file.
+  package var stamp: Stamp? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let changed = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    return Stamp(inode: UInt64(status.st_ino), size: Int64(status.st_size), changed: changed)
+  }
+
   /// Fails with EEXIST if that file exists already; it stays as it is.
   package func move(to other: String) throws(IOError) {
     try check("link", Int(link(path, other)))

@@ -113,6 +113,27 @@ package final class Database {
     return found == "ok" ? nil : found
   }
 
+  /// Changes with each commit of another connection.
+  package func dataVersion() throws(SQLiteError) -> Int {
+    try prepare("PRAGMA data_version").first { $0.int(0) ?? 0 } ?? 0
+  }
+
+  /// Returns the file as it stands now, with what its log holds; nil if it has more than `limit` bytes.
+  package func contents(limit: Int) throws(SQLiteError) -> [UInt8]? {
+    try execute("BEGIN")
+    defer { try? execute("COMMIT") }
+    // The pages are those of this moment from here on.
+    let count = try prepare("SELECT * FROM pragma_page_count").first { $0.int(0) ?? 0 } ?? 0
+    let size = try prepare("SELECT * FROM pragma_page_size").first { $0.int(0) ?? 0 } ?? 0
+    guard count * size <= limit else { return nil }
+    var length: sqlite3_int64 = 0
+    guard let start = sqlite3_serialize(handle, "main", &length, 0) else {
+      throw failure(SQLITE_NOMEM)
+    }
+    defer { sqlite3_free(start) }
+    return Array(UnsafeBufferPointer(start: start, count: Int(length)))
+  }
+
   func failure(_ code: Int32) -> SQLiteError {
     SQLiteError(
       code: code, path: path,
