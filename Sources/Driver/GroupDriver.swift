@@ -61,8 +61,6 @@ package final class GroupDriver {
   package var holds: (Nanoseconds) -> Void = { _ in }
   /// A process that takes over must know this; nil if nothing is left to take over. Only where the settings say `isKept`.
   package var keeps: (StreamRecord?) -> Void = { _ in }
-  /// A room obeys another daemon, of this higher term.
-  package var isOutdated: (Term) -> Void = { _ in }
   package var onEvent: (GroupEvent) -> Void = { _ in }
   /// Called with each event of the session, before `onEvent`.
   package var hears: (SenderEvent) -> Void = { _ in }
@@ -121,7 +119,8 @@ package final class GroupDriver {
         givesBack: settings.claim.givesBack, priority: settings.claim.priority,
         live: LiveSecret(
           cipher: DatagramSealing(), key: try SystemRandom.bytes(LiveStream.keyByteCount),
-          port: host.livePort), isKept: settings.isKept, smallCodec: settings.small?.codec),
+          port: host.livePort), isKept: settings.isKept, smallCodec: settings.small?.codec,
+        term: host.term),
       playing: playlist, succession: settings.succession)
     batches = Inbox(limit: ProducerThread.batchLimit, waker: host.reactor.waker)
     let notices = Inbox<SourceNotice>(limit: Self.noticeLimit, waker: host.reactor.waker)
@@ -248,7 +247,7 @@ package final class GroupDriver {
     case .makeSmall(let order): smallThread?.make(order)
     case .hold(let latency): holds(latency)
     case .keep(let record): keeps(record)
-    case .outdated(let term): isOutdated(term)
+    case .outdated(let term): host.onOutdated(term)
     case .reply(let id, let reply): replies[id] = reply
     case .event(let event):
       note(event)

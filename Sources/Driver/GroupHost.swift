@@ -49,6 +49,10 @@ package final class GroupHost: LoopMember {
   let hosted: HostedConnections<Line>
   /// Derived from the host's key, and so the same for all groups.
   package let senderID: Identifier
+  /// The term in which this daemon leads its household; 0 if it has no second one.
+  let term: Term
+  /// A room obeys another daemon, of this higher term.
+  package var onOutdated: (Term) -> Void = { _ in }
   private let clockSocket: DatagramID
   /// Rooms ask on it for the packets of live streams, which leave from it.
   private let liveSocket: DatagramID
@@ -63,12 +67,13 @@ package final class GroupHost: LoopMember {
   private var members: [Member] = []
   private var lastMember = 0
 
-  /// `security` holds the key by which rooms know this machine.
+  /// `security` holds the key by which rooms know this machine; `term` is that of a household with two daemons.
   package init(
     reactor: Reactor, security: TLSContext, remembered: [RoomRecord] = [],
-    paired: Pairings = Pairings()
+    paired: Pairings = Pairings(), term: Term = 0
   ) throws(IOError) {
     self.reactor = reactor
+    self.term = term
     senderID = security.identifier
     directory = RoomDirectory(remembered: remembered, paired: paired)
     peers = PeerConnections(

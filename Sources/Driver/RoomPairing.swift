@@ -29,14 +29,15 @@ package struct RoomPairing {
     self.senderName = senderName
   }
 
+  /// - Parameter joins: true if the target is a daemon, whose household this machine joins.
   package func run(
-    _ purpose: PairingVisit.Purpose, at target: Target
+    _ purpose: PairingVisit.Purpose, at target: Target, joins: Bool = false
   ) throws(IOError) -> PairingReport {
     let reactor = try Reactor()
     let peers = PeerConnections<Int>(reactor: reactor, limit: 1, secure: security.channel)
     var visit = PairingVisit(
       purpose, senderID: security.identifier, senderName: senderName,
-      receiverID: target.receiverID, arithmetic: SPAKE2(), at: HostClock.now)
+      receiverID: target.receiverID, joins: joins, arithmetic: SPAKE2(), at: HostClock.now)
     var untried = target.addresses.prefix(RoomDial.addressLimit)[...]
     var attempt = 0
     var report: PairingReport?

@@ -27,8 +27,7 @@ package struct SenderKeyFile: Sendable {
   package func key() throws(IOError) -> IdentityKey {
     if let key = try keptKey() { return key }
     // If two programs start at once, only one makes the key.
-    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    let lock = try DirectoryLock(directory: directory, name: "sender-key.lock", waits: true)
+    let lock = try lock()
     defer { withExtendedLifetime(lock) {} }
     if let key = try keptKey() { return key }
     let key: IdentityKey
@@ -43,8 +42,28 @@ package struct SenderKeyFile: Sendable {
     return key
   }
 
+  /// Replaces the key. One that was there before stays beside it, in a file that ends with `.before`.
+  package func replace(with pem: [UInt8]) throws(IOError) {
+    let lock = try lock()
+    defer { withExtendedLifetime(lock) {} }
+    if let old = try StateFile(path: path).read(limit: Self.limit), old != pem {
+      var before = path + ".before"
+      while try StateFile(path: before).read(limit: Self.limit) != nil { before += ".before" }
+      try StateFile(path: before).write(old)
+    }
+    try StateFile(path: path).write(pem)
+  }
+
+  private func lock() throws(IOError) -> DirectoryLock {
+    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    return try DirectoryLock(directory: directory, name: "sender-key.lock", waits: true)
+  }
+
+  /// Bytes of the file.
+  private static let limit = 4096
+
   private func keptKey() throws(IOError) -> IdentityKey? {
-    guard let pem = try StateFile(path: path).read(limit: 4096) else { return nil }
+    guard let pem = try StateFile(path: path).read(limit: Self.limit) else { return nil }
     guard let key = try? IdentityKey(pem: pem) else {
       throw IOError(
         call: "read", code: EINVAL,
