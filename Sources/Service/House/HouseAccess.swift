@@ -41,6 +41,8 @@ package final class HouseAccess: Sendable {
     var record: AccessRecord
     var pinGuesses: GuessLimit
     var tokenGuesses: GuessLimit
+    /// The record of a PIN, once a machine has asked to join.
+    var verifier: (pin: PIN, record: PairingVerifierRecord)?
     var secrets: [(digest: [UInt8], end: LocalTime?)] = []
     var tokenAddresses: [String] = []
     var wrongTokens: [[UInt8]] = []
@@ -246,7 +248,7 @@ package final class HouseAccess: Sendable {
     PIN(random: try means.random(8).reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  private static let noRandomness = Refusal.unavailable(
+  static let noRandomness = Refusal.unavailable(
     "The machine has no random numbers yet; try again in a moment.")
 
   /// In letters that need no quoting in addresses and headers.
