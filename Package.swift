@@ -185,7 +185,7 @@ let package = Package(
       name: "Service",
       dependencies: [
         "Clock", "WireProtocol", "Pairing", "Sender", "House", "Driver", "LinuxIO", "FFmpegSource",
-        "AvahiDiscovery", "SQLiteStore", "ProgramJSON",
+        "AvahiDiscovery", "OpenSSLSecurity", "SQLiteStore", "ProgramJSON",
       ],
       path: "Sources/Service", swiftSettings: strict + small),
 
@@ -374,7 +374,7 @@ let package = Package(
       "ProgramTests",
       [
         "Driver", "ReceiverDriver", "Output", "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery",
-        "Sender", "Receiver", "WireProtocol", "Audio", "Clock", "SecurityTestSupport",
+        "Sender", "Receiver", "Pairing", "WireProtocol", "Audio", "Clock", "SecurityTestSupport",
         "TestSupport",
       ]),
     // An example that the library's tests listen to.

@@ -8,6 +8,14 @@ import LinuxIO
 import Sender
 import Service
 
+import typealias WireProtocol.Term
+
+/// The term in which this daemon leads a household with two, and its knowledge of the other one.
+struct HouseLead {
+  let term: Term
+  let second: SecondDaemon
+}
+
 /// `tutti serve`: a household without a terminal, with a socket for commands, all on one thread.
 final class HouseProgram: LoopMember {
   /// Time that rooms have to receive the goodbye when the program ends.
@@ -29,6 +37,10 @@ final class HouseProgram: LoopMember {
   private let file: ConfigurationWatch
   /// Changes of the configuration's file that the loop's thread has not taken yet.
   private let news: Inbox<ConfigurationWatch.News>
+  /// The other daemon of a household that has two.
+  private let second: SecondDaemon?
+  /// True while the household is told that it is missing.
+  private var misses = false
   private var end: LocalTime?
   private var needsStart = false
 
@@ -48,8 +60,9 @@ final class HouseProgram: LoopMember {
 
   init(
     _ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice,
-    alarms: AlarmClock = AlarmClock(), file: File
+    alarms: AlarmClock = AlarmClock(), file: File, lead: HouseLead? = nil
   ) throws {
+    second = lead?.second
     returnFreedMemory()
     try MediaWorkerCommand.start()
     let reactor = try Reactor()
@@ -65,7 +78,7 @@ final class HouseProgram: LoopMember {
     rooms = try NewestValueThread(name: "rooms") { { state.remember($0) } }
     let host = try GroupHost(
       reactor: reactor, security: state.security(), remembered: state.rememberedRooms(),
-      paired: state.paired())
+      paired: state.paired(), term: lead?.term ?? 0)
     let log = log
     var settings = House.Settings(
       name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
@@ -99,6 +112,7 @@ final class HouseProgram: LoopMember {
     house.listener.folders = { [surfaces] in surfaces.media?.set($0) }
     house.listener.warning = { line in Self.say(line, to: log) }
     host.onWarning = house.listener.warning
+    second?.leads(host, access: access.house, port: surfaces.port)
     house.listener.rooms = { [rooms] in rooms.post($0) }
     house.listener.event = { group, change in
       guard let line = EventSentences.line(change)?.text(isColoured: false) else { return }
@@ -121,6 +135,7 @@ final class HouseProgram: LoopMember {
     let loop = EventLoop(
       reactor, [self, control, house.host, house] + [sharedControl].compactMap(\.self))
     try loop.run { isOver }
+    if needsStart { second?.returns() }
     surfaces.end()
     try house.end()
     _ = rooms.finish(within: 1000)
@@ -156,6 +171,10 @@ final class HouseProgram: LoopMember {
 
   private func stop() {
     guard end == nil else { return }
+    if second?.other.isUp == true {
+      Self.say("the household's other daemon goes on with the music", to: log)
+      return leave()
+    }
     end = HostClock.now + Self.farewell
     surfaces.stopCounting()
     house.stop()
@@ -172,6 +191,22 @@ final class HouseProgram: LoopMember {
   func turn() {
     desk.replyToAll()
     for news in news.take() { follow(news) }
+    followSecond()
+  }
+
+  private func followSecond() {
+    guard let second else { return }
+    for case .follows in second.takeNews() {
+      needsStart = true
+      leave()
+    }
+    let isMissing = second.other.isMissing
+    guard isMissing != misses else { return }
+    misses = isMissing
+    house.show(
+      secondProblem: isMissing
+        ? "the household's other machine does not answer: nobody goes on with the music if this one fails"
+        : nil)
   }
 
   private func follow(_ news: ConfigurationWatch.News) {
@@ -209,7 +244,7 @@ final class HouseProgram: LoopMember {
     }
   }
 
-  private static func say(_ line: String, to log: OutputWriter) {
+  static func say(_ line: String, to log: OutputWriter) {
     let text = StyledText("tutti: " + line).text(isColoured: false)
     log.post(Array((text + "\n").utf8))
   }

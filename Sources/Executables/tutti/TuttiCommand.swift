@@ -42,7 +42,7 @@ struct TuttiCommand: ParsableCommand {
       PodcastsCommand.self,
       SaveCommand.self, MergeCommand.self,
       IdentifyCommand.self, SayCommand.self, AnnounceCommand.self, ServeCommand.self,
-      AddPhoneCommand.self,
+      JoinHouseholdCommand.self, AddPhoneCommand.self,
       HousePINCommand.self, BrowsersCommand.self, DoctorCommand.self,
       LibraryWorkerCommand.self, MediaWorkerCommand.self, EventOfCommand.self,
     ])

@@ -35,6 +35,7 @@ package final class HouseSession {
   /// Keyed by the names of inputs.
   var inputStates: [String: InputState] = [:]
   var library = HouseState.LibraryFigures()
+  var secondProblem: String?
   /// Draws the orders of shuffled lists.
   var random: SplitMix64
   private(set) var now: LocalTime
@@ -101,6 +102,9 @@ package final class HouseSession {
     case .library(let figures):
       desk.hasNews = desk.hasNews || figures != library
       library = figures
+    case .second(let problem):
+      desk.hasNews = desk.hasNews || problem != secondProblem
+      secondProblem = problem
     case .configured(let fixed): configured(fixed)
     case .written(let number, let record): wrote(number, record)
     case .notWritten(let number, let refusal): failedToWrite(number, refusal)

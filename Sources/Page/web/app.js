@@ -66,7 +66,7 @@ function show() {
 
 /** Shows the server's sentence if its disk stores no changes. */
 function drawDisk() {
-	const problem = store.server.diskProblem
+	const problem = store.server.diskProblem ?? store.server.secondProblem
 	const line = byId("disk")
 	line.hidden = !problem
 	if (problem) setText(line, `${problem[0].toUpperCase()}${problem.slice(1)}. Music plays on.`)

@@ -283,6 +283,8 @@ package final class House: LoopMember {
 
   package func show(_ library: HouseState.LibraryFigures) { handle(.library(library)) }
 
+  package func show(secondProblem: String?) { handle(.second(problem: secondProblem)) }
+
   // MARK: - Surroundings
 
   private func happened(_ change: GroupEvent.Change, to group: String) {

@@ -7,6 +7,7 @@ package struct HouseConfiguration: Hashable, Sendable {
   /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
     case name, port, listen, token, open, hosts, library, resume, socket, voice, mpd, mpris
+    case second, with
     case stateDirectory = "state-dir"
     case foldersFrom = "folders-from"
   }
@@ -45,6 +46,10 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var mpd: UInt16?
   /// True to be steered through the session bus of its user.
   package var mpris = false
+  /// The TCP port on which the household's second daemon is waited for; nil is none.
+  package var second: UInt16?
+  /// Where the household's first daemon is, if this is the second one.
+  package var with: DaemonPlace?
   package var inputs: [Input] = []
   /// Those that are told what is heard.
   package var listenServices: [ListenService] = []
@@ -95,7 +100,8 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .hosts: hosts = []
     case .library: library = []
     case .foldersFrom: foldersFrom = []
-    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd, .mpris:
+    case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd, .mpris,
+      .second, .with:
       break
     }
   }
@@ -155,6 +161,13 @@ package struct HouseConfiguration: Hashable, Sendable {
         throw .invalid("mpris is yes or no")
       }
       mpris = isOn
+    case .second:
+      let words: [String: UInt16?] = ["yes": DaemonPlace.usualPort, "no": nil]
+      guard let port = words[value] ?? UInt16(value).map(Optional.some) else {
+        throw .invalid("second is yes, no or a port: 0 to 65535")
+      }
+      second = port
+    case .with: with = try DaemonPlace(value)
     case .voice: voice = value.split(whereSeparator: \.isWhitespace).map(String.init)
     }
   }

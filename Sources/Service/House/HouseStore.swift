@@ -7,7 +7,7 @@ import Sender
 /// before. For one thread.
 package final class HouseStore {
   /// The version of the tables; a file with a higher one was written by a later program, and is left alone.
-  private static let version = 14
+  static let version = 14
 
   let database: Database
   /// The contents of the file.

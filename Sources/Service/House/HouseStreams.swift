@@ -50,7 +50,7 @@ final class HouseStreams {
     }
   }
 
-  private static var boot: Identifier? {
+  static var boot: Identifier? {
     let id = StateFile(path: "/proc/sys/kernel/random/boot_id")
     guard let text = (try? id.read(limit: 64)).flatMap(\.self) else { return nil }
     return Identifier(hex: String(decoding: text, as: UTF8.self).filter(\.isHexDigit))

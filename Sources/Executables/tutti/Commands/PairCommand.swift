@@ -171,18 +171,28 @@ struct PairedRoom {
   func pair(
     with pin: String?, isInteractive: Bool, _ state: StateDirectory
   ) throws -> Pairings.Pairing {
+    let dialogue = PairingDialogue(room: room.name.shownPlainly, isInteractive: isInteractive)
+    return try PINPrompt.run(dialogue, with: pin) { try state.trust.visit(.pair($0), room) }
+  }
+}
+
+enum PINPrompt {
+  /// Asks for a PIN until it is right, or tries the one that is given. Returns who has taken it.
+  static func run(
+    _ dialogue: PairingDialogue, with pin: String?, attempt: (PIN) throws -> PairingReport
+  ) throws -> Pairings.Pairing {
     // Programs that a shell script starts in the background ignore SIGINT, but the prompt promises that
     // Ctrl-C ends this one.
-    if isInteractive { signal(SIGINT, SIG_DFL) }
-    var dialogue = PairingDialogue(room: room.name.shownPlainly, isInteractive: isInteractive)
+    if dialogue.isInteractive { signal(SIGINT, SIG_DFL) }
+    var dialogue = dialogue
     var step = dialogue.begin(with: pin)
     while true {
       switch step {
       case .ask(let line):
         if let line { printError(line) }
-        step = dialogue.typed(ask())
+        step = dialogue.typed(ask(dialogue.room))
       case .attempt(let pin):
-        step = dialogue.ended(try state.trust.visit(.pair(pin), room))
+        step = dialogue.ended(try attempt(pin))
       case .wait(let time):
         Countdown.show(time) { "Too many wrong PINs: this one is tried in \($0) s (Ctrl-C ends)" }
         step = dialogue.waited()
@@ -194,8 +204,8 @@ struct PairedRoom {
   }
 
   /// Echoes the digits: the receiver shows them as well.
-  private func ask() -> String? {
-    printPrompt("PIN of \(room.name.shownPlainly), eight digits like 1234 5671: ")
+  private static func ask(_ room: String) -> String? {
+    printPrompt("PIN of \(room), eight digits like 1234 5671: ")
     return readLine()
   }
 }

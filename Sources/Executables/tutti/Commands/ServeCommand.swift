@@ -22,6 +22,8 @@ struct ServeCommand: ParsableCommand {
         tutti serve
         tutti serve --library /srv/music --name Home
         tutti serve --config my.conf --resume no
+        tutti serve --second yes                  a second machine may join
+        tutti serve --with music.local            on that machine, once it has joined
       """)
   @Option(
     help: .init("Configuration file to read instead of /etc/tutti/tutti.conf.", valueName: "file"),
@@ -99,6 +101,16 @@ struct ServeCommand: ParsableCommand {
       "Another socket for commands, open to the system group that owns its folder.",
       valueName: "file"))
   var socket: String?
+  @Option(
+    help: .init(
+      "Let another machine go on with the household if this one fails: yes, which is port 8771, another port, or no (default: no).",
+      valueName: "port"))
+  var second: String?
+  @Option(
+    help: .init(
+      "The machine of the household's first daemon, with which this one has been joined.",
+      valueName: "host"))
+  var with: String?
   @Option(help: "How audio is sent to the rooms: auto, pcm, flac or opus.")
   var codec = CodecOption.auto
 
@@ -122,9 +134,23 @@ struct ServeCommand: ParsableCommand {
   private func run(
     _ configuration: HouseConfiguration, _ state: StateDirectory, _ encoding: EncoderChoice
   ) throws -> Bool {
+    var configuration = configuration
+    var lead: HouseLead?
+    if let second = try SecondDaemon(configuration, state) {
+      guard let term = try HouseStandby(second, configuration, state: state).run() else {
+        return false
+      }
+      lead = HouseLead(term: term, second: second)
+      configuration.name = configuration.name ?? second.other.name
+    }
+    let name = configuration.name
     let program = try HouseProgram(
       configuration, state: state, encoding: encoding, alarms: alarms,
-      file: .init(places: ConfigurationFile.places(config), read: { try configured() }))
+      file: .init(places: ConfigurationFile.places(config)) {
+        var configuration = try configured()
+        configuration.name = configuration.name ?? name
+        return configuration
+      }, lead: lead)
     return try program.run()
   }
 
@@ -156,6 +182,7 @@ struct ServeCommand: ParsableCommand {
       (.hosts, [hosts].compactMap { $0 }), (.library, library.map(MediaPaths.absolute)),
       (.foldersFrom, foldersFrom.map(MediaPaths.absolute)),
       (.resume, [resume].compactMap { $0 }), (.voice, [voice].compactMap { $0 }),
+      (.second, [second].compactMap { $0 }), (.with, [with].compactMap { $0 }),
       (.mpd, [mpd].compactMap { $0 }), (.mpris, [mpris].compactMap { $0 }),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
       (.stateDirectory, [stateDir].compactMap { $0 }.map(MediaPaths.absolute)),
