@@ -1,4 +1,6 @@
 """Computes the figures of a run from its recordings."""
+import copy
+
 import numpy as np
 
 import recording
@@ -7,6 +9,7 @@ import track
 
 GRID, SPAN = 0.05, 0.1   # s: interval of the comparisons, and length of each one's median
 HOLD = 2.0               # s for which rooms must stay together to count as together
+SETTLED = 0.3            # s after an announcement at which the music is as loud as before
 BLOCKS = 120             # number of places at which SNR is measured
 
 
@@ -110,6 +113,37 @@ def recovery(fault, room, offsets, others, grid, end):
                     "within_1ms_s": None if back is None else back - fault["until"]}
 
 
+def comeback(fault, rooms, grid, spread, end):
+    """Measures what the rooms hear of a fault of the sender."""
+    begin = fault["from"]
+    return fault | {"silent_ms": 1e3 * max(sum(b - a for a, b in r.silences(begin, end)) for r in rooms),
+                    "slips": sum(begin <= t <= end for r in rooms for t, _ in r.slips),
+                    "spots": sum(begin <= t <= end for r in rooms for t in r.spots),
+                    "spread": percentiles(spread[(grid >= begin) & (grid < end)])}
+
+
+def announced(t, clip, rooms):
+    """Measures an announcement that was asked for at `t`: when it begins, and how the music sounds behind it."""
+    references, begins, behind = references_of(clip), [], []
+    for room in rooms:
+        piece = copy.copy(next((one.piece for one in room.tracks if one.piece.times[0] < t < one.piece.times[-1]), None))
+        if piece is None:
+            continue
+        rate = piece.rate
+        piece.first = int(np.interp(t, piece.times, piece.frames))
+        piece.last = min(piece.last, piece.first + (reference.CLIP_SECONDS + 3) * rate)
+        one = track.Track(piece, references(rate))
+        found = np.isfinite(one.places)
+        if found.any():
+            begins.append(float(np.median(piece.time(one.frames[found]) - one.places[found] / rate)))
+            end = begins[-1] + reference.CLIP_SECONDS
+            values = [own.quality(i) for own in room.tracks for i in np.flatnonzero(np.isfinite(own.places))[::16]
+                      if end + SETTLED < float(own.piece.time(own.frames[i])) < end + SETTLED + 3]
+            behind += [value for value in values if value is not None]
+    return {"t": t, "rooms": len(begins), "heard_after_ms": [1e3 * (begin - t) for begin in begins],
+            "spread_us": 1e6 * (max(begins) - min(begins)) if begins else None, "snr_behind_db": min(behind, default=None)}
+
+
 def reaction(command, until, rooms):
     """Time until a command is heard in each room."""
     t, after = command["t"], []
@@ -134,7 +168,8 @@ def references_of(path):
     return at
 
 
-def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=(), commands=(), fed_ns=None):
+def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=(), commands=(), fed_ns=None,
+            announcements=()):
     """`cards`: folder by the room's name. Times are in s of true time after `zero_ns`. Returns the figures, the times at which
     rooms were compared, and media time minus true time in each room at those times."""
     references = references_of(signal)
@@ -159,7 +194,9 @@ def analyse(cards, signal, play=0.0, steady=None, end=None, zero_ns=0, faults=()
     figures["sound_on_all_s"] = max(r["first_sound_s"] for r in figures["rooms"].values())
     ends = [f["from"] for f in faults][1:] + [end]
     figures["recovery"] = [recovery(f, rooms[i], offsets[i], np.delete(offsets, i, 0), grid, stop)
-                           for f, stop in zip(faults, ends) for i in [f["room"] - 1] if len(rooms) > 1]
+                           for f, stop in zip(faults, ends) for i in [f["room"] - 1] if i >= 0 and len(rooms) > 1]
+    figures["comebacks"] = [comeback(f, rooms, grid, spread, stop) for f, stop in zip(faults, ends) if f["room"] == 0]
+    figures["announcements"] = [announced(t, clip, rooms) for t, clip in announcements]
     ends = [c["t"] for c in commands][1:] + [end]
     figures["commands"] = [reaction(c, stop, rooms) for c, stop in zip(commands, ends)]
     return figures, grid, offsets

@@ -207,7 +207,7 @@ class House:
 
     def kill(self, room):
         self.hosts[room].signal(signal.SIGKILL)
-        takes = sorted(f for f in os.listdir(self.card(room)) if f.endswith(".times"))
+        takes = room and sorted(f for f in os.listdir(self.card(room)) if f.endswith(".times"))
         if takes:  # a killed program's card stops at once
             with open(os.path.join(self.card(room), takes[-1]), "a") as times:
                 times.write(f"killed {time.monotonic_ns()} 0\n")

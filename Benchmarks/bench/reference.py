@@ -10,6 +10,7 @@ import numpy as np
 
 RATE = 48000
 SECONDS = 300
+CLIP_SECONDS = 3   # length of what is announced
 LEVEL_DB = -17.0
 BAND = 17500      # Hz; the signal has nothing above
 TAPS, PHASES = 64, 4096

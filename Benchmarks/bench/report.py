@@ -107,6 +107,14 @@ def lines_of(runs):
         yield f"- {name}: {shares} of the packets concealed, longest silence {silence}"
     for faults in zip(*(r["recovery"] for r in runs)):
         yield f"- {name}: {recovered(faults)}"
+    for faults in zip(*(r.get("comebacks", []) for r in runs)):
+        yield f"- {name}: {missed(faults)}"
+    for made in zip(*(r.get("announcements", []) for r in runs)):
+        after = middle([max(a["heard_after_ms"], default=None) for a in made], fixed(0), " ms")
+        apart = middle([a["spread_us"] for a in made], us, " µs")
+        behind = middle([a["snr_behind_db"] for a in made], decibels, " dB")
+        rooms = middle([a["rooms"] for a in made], fixed(0))
+        yield f"- {name}: an announcement: heard after {after} in {rooms} rooms, {apart} apart; SNR of the music behind it at least {behind}"
     for commands in zip(*(r["commands"] for r in runs)):
         rooms = zip(*(c["heard_after_s"] for c in commands))
         after = ", ".join(middle([s and s * 1e3 for s in room], fixed(0), " ms") for room in rooms)
@@ -116,6 +124,14 @@ def lines_of(runs):
 def concealed(r, room):
     """Share of concealed packets of 5 ms, in percent."""
     return 100 * r["concealed"].get(room, 0) / (200 * (r["steady_s"][1] - r["steady_s"][0]))
+
+
+def missed(faults):
+    """Describes one fault of the sender over all runs."""
+    lasted = statistics.median(f["until"] - f["from"] for f in faults)
+    silent, apart = middle([f["silent_ms"] for f in faults], fixed(0), " ms"), middle([f["spread"] and f["spread"]["p99_us"] for f in faults], us, " µs")
+    wrong = middle([f["slips"] + f["spots"] for f in faults], fixed(0))
+    return f"the sender is gone for {lasted:.0f} s: {silent} of silence, {wrong} slips and spots, rooms {apart} apart (p99)"
 
 
 def recovered(faults):

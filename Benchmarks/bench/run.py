@@ -29,7 +29,8 @@ progress = functools.partial(print, flush=True)
 class Run:
     def __init__(self, house, system, scenario):
         self.house, self.system, self.scenario = house, system, scenario
-        self.faults, self.commands, self.todo, self.order = [], [], [], itertools.count()
+        self.faults, self.commands, self.announcements = [], [], []
+        self.todo, self.order = [], itertools.count()
 
     def at(self, t, action, *arguments):
         heapq.heappush(self.todo, (t, next(self.order), action, arguments))
@@ -82,6 +83,9 @@ class Run:
                 self.at(t + lasts, self.finish, do, room, t)
             else:
                 self.faults.append({"what": do, "room": room, "from": t, "until": t})
+        elif do == "announce":
+            self.announcements.append(t)
+            self.system.announce(clip_file())
         else:
             self.commands.append({"what": do, "t": t})
             self.system.steer(do, *([event["to"]] if do == "seek" else []))
@@ -133,6 +137,13 @@ def signal_file(seconds):
     return path
 
 
+def clip_file():
+    """Makes what is announced: other noise than the signal."""
+    path = os.path.join(houses.BUILT, f"clip-{reference.CLIP_SECONDS}.wav")
+    reference.write_signal(path, reference.CLIP_SECONDS, seed=2)
+    return path
+
+
 def place(system_name, scenario_name, results):
     """The folder of all runs of a scenario on a system."""
     return os.path.join(results, ".".join([system_name, scenario_name]))
@@ -155,7 +166,7 @@ def perform(system_name, scenario_name, results, options, number=1, **changes):
         first = min([e["at"] for e in scenario["events"]], default=scenario["seconds"])
         facts = about() | {"system": system_name, "version": system.version, "scenario": scenario, "zero_ns": house.zero_ns,
                            "play": run.play, "end": run.end, "fed_ns": run.fed, "steady": [run.play + scenario["settle"], run.play + first - 1],
-                           "faults": run.faults, "commands": run.commands, "cost": run.cost, "switch": run.switch,
+                           "faults": run.faults, "commands": run.commands, "announcements": run.announcements, "cost": run.cost, "switch": run.switch,
                            "busy_percent": 100 * (1 - run.machine["idle"] / run.machine["all"]),
                            "stolen_percent": 100 * run.machine["stolen"] / run.machine["all"],
                            "true_start": getattr(system, "at", None)}
@@ -177,7 +188,8 @@ def judge(folder, keep=False):
     cards = {f"r{room}": os.path.join(folder, f"card{room}") for room in range(1, facts["scenario"]["rooms"] + 1)}
     wav = signal_file(facts["scenario"]["seconds"])
     figures, grid, offsets = analysis.analyse(cards, wav, facts["play"], facts["steady"], facts["end"], facts["zero_ns"],
-                                              facts["faults"], facts["commands"], facts.get("fed_ns"))
+                                              facts["faults"], facts["commands"], facts.get("fed_ns"),
+                                              [(t, clip_file()) for t in facts.get("announcements", [])])
     figures = facts | figures
     plot.run(os.path.join(folder, "plot.png"), figures, grid, offsets)
     spread = (offsets.max(axis=0) - offsets.min(axis=0)) * 1e6

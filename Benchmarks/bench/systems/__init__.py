@@ -5,6 +5,7 @@ of options, and has
     play(wav)         plays on all rooms, without waiting for the end
     listen()          plays what is written into a named pipe, and returns its path; for live scenarios
     steer(do, ...)    "pause", "resume", or "seek" with the second to seek to
-    restart(room)     starts the room's programs again after they were killed
+    restart(room)     starts the room's programs again after they were killed; of room 0 those of a household's daemon
+    announce(clip)    plays a short file over the music, without waiting for its end; for scenarios that do
     version           text
 """
