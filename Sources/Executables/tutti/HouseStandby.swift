@@ -15,6 +15,8 @@ final class HouseStandby: LoopMember {
   private let sign: PageSign?
   private let second: SecondDaemon
   private var isOver = false
+  /// False before it is known which of the two leads.
+  private var follows = false
   private var term: Term?
 
   init(_ second: SecondDaemon, _ configuration: HouseConfiguration, state: StateDirectory) throws {
@@ -58,7 +60,9 @@ final class HouseStandby: LoopMember {
     for news in second.takeNews() {
       switch news {
       case .leads(let term): self.term = term
-      case .follows: term = nil
+      case .follows:
+        (term, follows) = (nil, true)
+        second.stands()
       }
     }
   }
@@ -69,6 +73,10 @@ final class HouseStandby: LoopMember {
     if case .end = call.request, mayEnd {
       isOver = true
       return
+    }
+    guard follows else {
+      let refusal = Refusal.notYet("the daemon is starting; try again in two seconds")
+      return reply(ControlReply(id: call.id, .refused(error: refusal)))
     }
     let place = second.other.host.map { " at \($0)" } ?? ""
     let refusal = Refusal.unavailable(

@@ -63,15 +63,23 @@ final class PageSign: LoopMember {
   }
 
   private func answer(to request: [UInt8]) -> String {
-    let end = "Content-Length: 0\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
     let other = other()
     guard let host = other.host, let port = other.port, port > 0 else {
-      return "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\n" + end
+      return Self.answer(
+        "503 Service Unavailable", "Retry-After: 2",
+        "This machine follows the household's other one, which does not answer yet.\n")
     }
     let place = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
-    return
-      "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://\(place)\(Self.target(of: request))\r\n"
-      + end
+    return Self.answer(
+      "307 Temporary Redirect", "Location: http://\(place)\(Self.target(of: request))", "")
+  }
+
+  private static func answer(_ status: String, _ header: String, _ text: String) -> String {
+    [
+      "HTTP/1.1 \(status)", header, "Content-Type: text/plain",
+      "Content-Length: \(text.utf8.count)", "Cache-Control: no-store", "Connection: close", "",
+      text,
+    ].joined(separator: "\r\n")
   }
 
   /// Nothing of a request that could begin another header is repeated.

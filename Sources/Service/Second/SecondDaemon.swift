@@ -101,6 +101,9 @@ package final class SecondDaemon: Sendable {
     _ = said.wait(timeout: .now() + .milliseconds(300))
   }
 
+  /// No program of this machine uses the files: those of the leader may be written.
+  package func stands() { mailbox.post { $0.hasLed = false } }
+
   /// Machines that know the PIN may join.
   package func welcomes(_ access: HouseAccess) { mailbox.post { $0.joining.access = access } }
 

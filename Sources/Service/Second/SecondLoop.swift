@@ -36,7 +36,7 @@ final class SecondLoop {
   /// To be called once what was said has left.
   private var said: [() -> Void] = []
   /// True once it has led: the files belong to the program that still ends, and a new process takes those of the other daemon.
-  private var hasLed = false
+  var hasLed = false
   /// Obstacles that were told, so that each is told once until the other daemon is there again.
   private var isDownTold = false
   private var obstacle: String?
