@@ -17,7 +17,8 @@ extension Scenario {
   ) -> [Disturbance] {
     var faults: [Disturbance] = []
     var time = 12.0
-    while time < seconds - 30 {
+    // A fault lasts for 14 s, a room that was refused tries again after 5, and then the spread of the last 10 counts.
+    while time < seconds - 36 {
       let span = min(14, random.exponential(mean: 5))
       let fault = daemonFault(rooms: rooms, &random)
       faults.append(
