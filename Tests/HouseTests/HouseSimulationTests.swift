@@ -237,7 +237,7 @@ final class HouseRun {
     model.restart(playing: isAllowed, at: world.now)
     if playsOn {
       deaths = isAllowed ? deaths + 1 : 0
-      provenAt = isAllowed ? world.now + .seconds(30) : nil
+      provenAt = isAllowed ? world.now + .seconds(10) : nil
     }
     try world.restart()
   }

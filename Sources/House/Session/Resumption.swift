@@ -6,7 +6,7 @@ package enum Resumption {
   /// Deaths soon after a start, in a row.
   package static let deathLimit = 2
   /// Music that has played for so long after a start does not end the process.
-  package static let proof = Nanoseconds.seconds(30)
+  package static let proof = Nanoseconds.seconds(10)
 
   static let refusal =
     "what played has ended this program twice as it began; the groups wait: play something else, or try again"
