@@ -18,7 +18,8 @@ import WireProtocol
       "time without `status` after which a room is shown as old": ConnectedRoom.statusLife,
       "wait for a TCP connection, and then for `welcome`": ProtocolLimits.silence,
       "first wait before connecting again": RoomDialling.firstRetry,
-      "longest wait before connecting again": RoomDialling.lastRetry,
+      "longest wait before connecting again; each is a fifth of the time since it broke":
+        RoomDialling.lastRetry,
       "wait after a `refuse` before asking again, and after `goodbye(lent)`":
         RoomDialling.refusedRetry,
       "wait before asking again a receiver that is not paired": RoomDialling.notPairedRetry,
@@ -54,13 +55,14 @@ import WireProtocol
       "`refuse` ends the attempt: ask again after \(span(RoomDialling.refusedRetry)).",
       "whenever you have said nothing there for \(span(ProtocolLimits.keepAliveInterval)).",
       "If you hear nothing for \(span(ProtocolLimits.silence)), say `goodbye(4)`",
-      "as long each time, at most \(span(RoomDialling.lastRetry)).",
+      "never sooner than after 0.25 s, at most \(span(RoomDialling.lastRetry)).",
       "lasted for \(span(RoomDialling.soundSession)) with media",
       "at most \(span(LatencyProfile.deep.startGrace)) after the first of them does",
       "plus \(span(RoomSet.commitMargin));",
     ] {
       #expect(text.contains(sentence), "\(sentence)")
     }
+    #expect(RoomDialling.retryShare == 5)
     #expect(RoomDialling.firstRetry == .milliseconds(250) && text.contains("after 0.25 s,"))
     let kept = Nanoseconds(LatencyProfile.deep.keepAfter)
     #expect(kept == .milliseconds(500) && text.contains("until 0.5 s after it has sounded"))
