@@ -20,7 +20,7 @@ help:
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
 	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, after make build; 2 minutes each"
 	@echo "make test-second           takes one of two daemons away while music plays; as root, after make build; 2 minutes"
-	@echo "make test-servers          a household plays from supysonic, a server of a library; as root, after make build; 3 minutes"
+	@echo "make test-servers          a household plays from supysonic and minidlna, servers of libraries; as root, after make build; 6 minutes"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; HA=2024.3.3 or 2025.4.4, or both"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
@@ -93,7 +93,7 @@ test-airplay:
 
 test-servers:
 	@$(call built,$(BUILD))
-	@unshare -n sh -c 'ip link set lo up; exec Tests/Servers/subsonic.py'
+	@unshare -n sh -c 'ip link set lo up; Tests/Servers/subsonic.py && exec Tests/Servers/upnp.py'
 
 test-second:
 	@$(call built,$(BUILD))

@@ -118,7 +118,7 @@ let package = Package(
 
     adapter("SQLiteStore", ["CSQLite"], settings: small),
     adapter("QRCode", ["CQRencode"], settings: small),
-    adapter("ExpatFeeds", ["CExpat"], settings: small),
+    adapter("ExpatFeeds", ["PlaylistFormats", "CExpat"], settings: small),
     adapter("MPRIS", ["House", "MPRISProtocol", "CMPRIS"], settings: small),
     adapter(
       "WebServer",
@@ -322,7 +322,7 @@ let package = Package(
       ]),
     tests("SQLiteStoreTests", ["SQLiteStore", "TestSupport"]),
     tests("QRCodeTests", ["QRCode"]),
-    tests("ExpatFeedsTests", ["ExpatFeeds"]),
+    tests("ExpatFeedsTests", ["ExpatFeeds", "PlaylistFormats", "Clock", "TestSupport"]),
     tests("ArchitectureTests", []),
     tests(
       "DriverTests",

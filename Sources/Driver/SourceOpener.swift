@@ -107,7 +107,7 @@ package struct SourceOpener: Sendable {
   private func openServed(_ location: String) throws(MediaError) -> any MediaSource {
     guard workers.isStarted else { throw .notFound(path: location) }
     return try WorkerSource(
-      url: location, workers: workers,
+      url: location, workers: workers, settings: served.settings(location),
       secretAddress: { [served] () throws(MediaError) in try served.address(location) },
       interruption: interruption, report: report)
   }

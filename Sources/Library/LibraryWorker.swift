@@ -40,6 +40,7 @@ package enum LibraryWorker {
         return .done(try shrink(path, isInside, size, target))
       case .feed(let address, let reach): return try feed(address, reach)
       case .listens(let request): return request.answer()
+      case .shelf(let server, let question): return ShelfRequest.answer(server, question)
       case .songs(let server, let offset): return ServerRequest.songs(server, from: offset)
       case .cover(let server, let id, let size): return ServerRequest.picture(server, id, size)
       }
@@ -118,6 +119,8 @@ enum WorkerRequest: Hashable {
   case listens(ListenRequest)
   /// Asks a server for songs of its library, from this number on. The program must be ended after its answer.
   case songs(MediaServer, from: Int)
+  /// Asks a media server of UPnP. The program must be ended after its answer.
+  case shelf(MediaServer, ShelfQuestion)
   /// Asks a server for the picture with this identifier. The program must be ended after its answer.
   case cover(MediaServer, String, size: Int)
 
@@ -133,6 +136,7 @@ enum WorkerRequest: Hashable {
     // JSON has no zero.
     case .listens(let request):
       ["listens", String(decoding: (try? JSON.encode(request)) ?? [], as: UTF8.self)]
+    case .shelf(let server, let question): ["shelf"] + server.words + question.words
     case .songs(let server, let offset): ["songs"] + server.words + ["\(offset)"]
     case .cover(let server, let id, let size): ["cover"] + server.words + [id, "\(size)"]
     }
@@ -159,14 +163,23 @@ enum WorkerRequest: Hashable {
         return nil
       }
       self = .listens(request)
-    case ("songs", 7):
-      guard let server = MediaServer(words: words[1...5]) else { return nil }
-      self = .songs(server, from: Int(words[6]) ?? 0)
-    case ("cover", 8):
-      guard let server = MediaServer(words: words[1...5]) else { return nil }
-      self = .cover(server, words[6], size: Int(words[7]) ?? 0)
+    case ("shelf", 1 + MediaServer.wordCount + ShelfQuestion.wordCount):
+      guard let server = Self.server(words),
+        let question = ShelfQuestion(words: words.suffix(ShelfQuestion.wordCount))
+      else { return nil }
+      self = .shelf(server, question)
+    case ("songs", 2 + MediaServer.wordCount):
+      guard let server = Self.server(words) else { return nil }
+      self = .songs(server, from: words.last.flatMap { Int($0) } ?? 0)
+    case ("cover", 3 + MediaServer.wordCount):
+      guard let server = Self.server(words) else { return nil }
+      self = .cover(server, words[words.count - 2], size: words.last.flatMap { Int($0) } ?? 0)
     default: return nil
     }
+  }
+
+  private static func server(_ words: [String]) -> MediaServer? {
+    MediaServer(words: words[1...MediaServer.wordCount])
   }
 }
 
@@ -179,6 +192,8 @@ enum WorkerAnswer {
   case answered(ListenAnswer)
   /// - count: of the songs that the server has told, with those that were left out.
   case songs([ServedSong], count: Int)
+  /// A page of a media server of UPnP.
+  case shelf(ShelfPage)
   case picture(Picture)
   case done(String)
   /// The file does not exist any more.
@@ -196,6 +211,7 @@ enum WorkerAnswer {
     case .feed(let feed, let isOwn): ["feed", isOwn ? "own" : "", feed.title] + feed.words
     case .answered(let answer): ["answered"] + answer.words
     case .songs(let songs, let count): ["songs", "\(count)"] + songs.flatMap(\.words)
+    case .shelf(let page): ["shelf"] + page.words
     case .picture: ["picture", ""]
     case .done(let text): ["done", text]
     case .gone: ["gone", ""]
@@ -241,14 +257,13 @@ enum WorkerAnswer {
       guard let answer = ListenAnswer(words: words.dropFirst()) else { return nil }
       self = .answered(answer)
     case "songs":
-      let rest = words.dropFirst(2)
-      guard let count = Int(words[1]), rest.count % ServedSong.wordCount == 0,
-        rest.count / ServedSong.wordCount <= SubsonicAnswer.songLimit
-      else { return nil }
-      let songs = stride(from: 2, to: words.count, by: ServedSong.wordCount).map { place in
-        ServedSong(words: words[place..<place + ServedSong.wordCount])
+      guard let count = Int(words[1]), let songs = ServedSong.songs(words.dropFirst(2)) else {
+        return nil
       }
       self = .songs(songs, count: count)
+    case "shelf":
+      guard let page = ShelfPage(words: words.dropFirst()) else { return nil }
+      self = .shelf(page)
     case "done": self = .done(words[1])
     case "gone": self = .gone
     case "unreadable": self = .unreadable(words[1])

@@ -83,7 +83,7 @@ final class LoudnessTable {
     switch answer {
     case .loudness(let measured): sound = measured
     case .gone, .unreadable: attempt = .failed
-    case .tags, .feed, .songs, .picture, .answered, .done, .broken, .useless: break
+    case .tags, .feed, .songs, .shelf, .picture, .answered, .done, .broken, .useless: break
     }
     try statements.run(
       "UPDATE track SET measured = ?, loudness = ?, peak = ? WHERE id = ?",

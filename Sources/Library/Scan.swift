@@ -238,7 +238,8 @@ final class Scan {
           let reason = reason.holds(location) ? reason : "\(location)/\(file.name): \(reason)"
           try add(.fault(folder: path, file, reason: reason))
           reportFault(reason)
-        case .gone, .done, .loudness, .feed, .songs, .picture, .answered, .useless: isWhole = false
+        case .gone, .done, .loudness, .feed, .songs, .shelf, .picture, .answered, .useless:
+          isWhole = false
         }
       }
       done += part.count

@@ -33,7 +33,7 @@ package struct ServedSong: Hashable, Sendable {
 
   package init() {}
 
-  static func text(_ text: String) -> String {
+  package static func text(_ text: String) -> String {
     let shown = ItemMetadata.shown(text)
     guard shown.utf8.count > textLimit else { return shown }
     var bytes = shown.utf8.prefix(textLimit)
@@ -48,7 +48,7 @@ package struct ServedSong: Hashable, Sendable {
     return text.utf8.count <= idLimit && isPlain ? text : ""
   }
 
-  static func suffix(_ text: String) -> String {
+  package static func suffix(_ text: String) -> String {
     let ending = text.lowercased()
     let isEnding = ending.utf8.allSatisfy("abcdefghijklmnopqrstuvwxyz0123456789".utf8.contains)
     return ending.utf8.count <= 8 && isEnding ? ending : ""

@@ -22,9 +22,11 @@ case $target in
   # Of the programs of inputs.
   sources) modules=("${core[@]}" Sender) sources=(FuzzSources) ;;
   # Of podcasts.
-  feeds) modules=(ExpatFeeds) sources=(FuzzFeeds) libraries=(-lexpat) ;;
+  feeds) modules=("${core[@]}" Sender PlaylistFormats ExpatFeeds) sources=(FuzzFeeds) libraries=(-lexpat) ;;
   # Of libraries.
-  servers) modules=("${core[@]}" Sender PlaylistFormats) sources=(FuzzServers) ;;
+  servers)
+    modules=("${core[@]}" Sender PlaylistFormats ExpatFeeds) sources=(FuzzServers)
+    libraries=(-lexpat) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
@@ -106,6 +108,13 @@ if [ "$target" = servers ]; then
   song='{"id":"7","isDir":false,"title":"A \u00e9","albumId":"al","path":"a/../b/c.flac","track":1,"duration":62,"created":"2024-02-29T12:00:00Z"}'
   echo '{"subsonic-response":{"status":"ok","searchResult3":{"song":['"$song,$song"']}}}' > "$corpus/songs"
   echo '{"subsonic-response":{"status":"failed","error":{"code":40,"message":"Wrong"}}}' > "$corpus/refusal"
+  didl='xmlns="urn:schemas-upnp-org:metadata-1-0/DIDL-Lite/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:upnp="urn:schemas-upnp-org:metadata-1-0/upnp/"'
+  item='<item id="1" refID="2"><dc:title>A</dc:title><upnp:class>object.item.audioItem</upnp:class><res size="9" duration="0:01:02.5" protocolInfo="http-get:*:audio/flac:DLNA.ORG_CI=0">/a.flac</res></item>'
+  echo "<DIDL-Lite $didl><container id='3'/>$item</DIDL-Lite>" > "$corpus/page"
+  soap='<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><u:BrowseResponse xmlns:u="urn:schemas-upnp-org:service:ContentDirectory:1">'
+  echo "$soap<Result>&lt;a/&gt;</Result><TotalMatches>1</TotalMatches></u:BrowseResponse></s:Body></s:Envelope>" > "$corpus/answer"
+  echo '<root xmlns="urn:schemas-upnp-org:device-1-0"><device><serviceList><service><serviceType>urn:schemas-upnp-org:service:ContentDirectory:1</serviceType><controlURL>/c</controlURL></service></serviceList></device></root>' > "$corpus/device"
+  printf 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n' > "$corpus/chunks"
 fi
 if [ "$target" = sources ]; then
   item='<item><type>%s</type><code>%s</code><length>%d</length>\n<data encoding="base64">\n%s</data></item>\n'

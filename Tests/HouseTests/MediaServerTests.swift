@@ -38,12 +38,14 @@ import Testing
   @Test func `a server goes to the program that asks it as words`() throws {
     let server = try server(.password)
     #expect(MediaServer(words: server.words) == server)
-    for place in [0, 1, 3] {
+    for place in [0, 1, 2, 4] {
       var words = server.words
       words[place] = "/"
       #expect(MediaServer(words: words) == nil)
     }
     #expect(MediaServer(words: server.words.dropLast()) == nil)
+    let shelf = MediaServer(name: "Loft", description: server.address)
+    #expect(MediaServer(words: shelf.words)?.kind == .upnp && !shelf.hears)
   }
 
   @Test func `a name is one part of a path`() {

@@ -191,10 +191,14 @@ import Testing
       subsonic = http://10.0.0.3
       login = key
       password-file = /y
+      [library Loft]
+      upnp = http://192.168.1.5:8200/rootDesc.xml
       """)
-    #expect(read.servers.map(\.name) == ["Home", "Old one", "Key"])
-    #expect(read.servers.map(\.login) == [.token, .password, .key])
-    #expect(read.servers.map(\.hears) == [true, false, true])
+    #expect(read.servers.map(\.name) == ["Home", "Old one", "Key", "Loft"])
+    #expect(read.servers.map(\.login) == [.token, .password, .key, .key])
+    #expect(read.servers.map(\.hears) == [true, false, true, false])
+    #expect(read.servers.map(\.kind) == [.subsonic, .subsonic, .subsonic, .upnp])
+    #expect(read.servers[3].address.path == "/rootDesc.xml")
     #expect(read.servers[0].address.text == "https://music.example:4533/navidrome")
     #expect(read.servers[0].user == "anna" && read.servers[0].secretFile == "/etc/tutti/music")
     #expect(!read.isFollowed(after: HouseConfiguration()))
@@ -268,6 +272,14 @@ import Testing
     (
       "[library a]\nsubsonic = http://u:p@a",
       "tutti.conf:2: subsonic is an address such as https://host:4533, without a password"
+    ),
+    (
+      "[library a]\nupnp = Loft",
+      "tutti.conf:2: upnp is an address such as http://host:8200/rootDesc.xml"
+    ),
+    (
+      "[library a]\nupnp = http://a/b\nuser = x",
+      "tutti.conf:1: [library a] has upnp alone: such a server has no users"
     ),
     ("[library a]\nlogin = x", "tutti.conf:2: login is one of: token, password, key"),
     ("[library a]\nscrobble = 1", "tutti.conf:2: scrobble is yes or no"),

@@ -1,7 +1,11 @@
 import Sender
 
-/// A server that keeps a library, and gives it by the interface of Subsonic.
+/// A server that keeps a library, and gives it by the interface of Subsonic or as a media server of UPnP.
 package struct MediaServer: Hashable, Sendable {
+  package enum Kind: String, Sendable {
+    case subsonic, upnp
+  }
+
   /// How its user is proved.
   package enum Login: String, CaseIterable, Sendable {
     /// A hash of the password with a salt.
@@ -17,6 +21,8 @@ package struct MediaServer: Hashable, Sendable {
 
   /// As its user calls it; the first part of the paths of its songs.
   package var name: String
+  package var kind = Kind.subsonic
+  /// That of the device's description for UPnP.
   package var address: ListenAddress
   /// Empty with a key.
   package var user: String
@@ -31,6 +37,12 @@ package struct MediaServer: Hashable, Sendable {
   ) {
     (self.name, self.address, self.user) = (name, address, user)
     (self.login, self.secretFile) = (login, secretFile)
+  }
+
+  /// A media server of UPnP, which has no users and hears of no listens.
+  package init(name: String, description: ListenAddress) {
+    self.init(name: name, address: description, user: "", login: .key, secretFile: "")
+    (kind, hears) = (.upnp, false)
   }
 
   package var location: String { ServedLocation.scheme + name }
@@ -70,15 +82,20 @@ package struct MediaServer: Hashable, Sendable {
   }
 
   /// In the order of `init(words:)`, for a program that asks it. None has a zero.
-  package var words: [String] { [name, address.text, user, login.rawValue, secretFile] }
+  package var words: [String] {
+    [name, kind.rawValue, address.text, user, login.rawValue, secretFile]
+  }
+
+  package static let wordCount = 6
 
   package init?(words: some Collection<String>) {
     let words = Array(words)
-    guard words.count == 5, Self.isName(words[0]), let address = ListenAddress(words[1]),
-      let login = Login(rawValue: words[3])
+    guard words.count == Self.wordCount, Self.isName(words[0]), let kind = Kind(rawValue: words[1]),
+      let address = ListenAddress(words[2]), let login = Login(rawValue: words[4])
     else { return nil }
     self.init(
-      name: words[0], address: address, user: words[2], login: login, secretFile: words[4])
+      name: words[0], address: address, user: words[3], login: login, secretFile: words[5])
+    (self.kind, hears) = (kind, kind == .subsonic)
   }
 }
 

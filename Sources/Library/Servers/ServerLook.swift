@@ -6,7 +6,8 @@ package enum ServerLook {
   ///
   /// - Parameter command: a program that calls `LibraryWorker.run`.
   package static func problem(of server: MediaServer, command: [String]) -> String? {
-    switch SingleUseWorker(command + [LibraryWorker.awaited]).ask(.songs(server, from: 0)) {
+    let worker = SingleUseWorker(command + [LibraryWorker.awaited])
+    return switch ServerReader.pages(of: server, worker)(0) {
     case .songs: nil
     case .broken(let reason), .useless(let reason): reason
     default: "it takes too long to answer"

@@ -81,12 +81,19 @@ final class ServerReader: Sendable {
   private func run() {
     var failures = 0
     while !isClosed {
-      let hasFailed = Self.list({ worker.ask(.songs(server, from: $0)) }, tell)
+      let hasFailed = Self.list(Self.pages(of: server, worker), tell)
       failures = hasFailed ? failures + 1 : 0
       _ = asked.wait(timeout: .now() + .seconds(Self.pause(after: failures)))
       // Several requests are one.
       while asked.wait(timeout: .now()) == .success {}
     }
+  }
+
+  /// Returns what asks for songs from a number on; a media server of UPnP tells those that come next.
+  static func pages(of server: MediaServer, _ worker: SingleUseWorker) -> (Int) -> WorkerAnswer? {
+    guard server.kind == .upnp else { return { worker.ask(.songs(server, from: $0)) } }
+    let walk = ShelfWalk { worker.ask(.shelf(server, $0)) }
+    return { _ in walk.next() }
   }
 
   /// - Parameter failures: in a row.

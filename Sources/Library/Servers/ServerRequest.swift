@@ -43,6 +43,7 @@ enum ServerRequest {
   static func picture(_ server: MediaServer, _ id: String, _ size: Int) -> WorkerAnswer {
     // Afterwards nothing can be loaded.
     Picture.prepare()
+    if server.kind == .upnp { return ShelfRequest.picture(server, id, size) }
     do throws(Failure) {
       let bytes = try bytes(
         server, "getCoverArt", [("id", id), ("size", "\(size)")], limit: Picture.sizeLimit,
@@ -96,7 +97,17 @@ extension ServedSong {
 
   static let wordCount = 16
 
-  init(words: ArraySlice<String>) {
+  /// Returns nil for words that are none, or too many.
+  static func songs(_ words: ArraySlice<String>) -> [ServedSong]? {
+    guard words.count % wordCount == 0, words.count / wordCount <= SubsonicAnswer.songLimit else {
+      return nil
+    }
+    return stride(from: words.startIndex, to: words.endIndex, by: wordCount).map { place in
+      ServedSong(words: words[place..<place + wordCount])
+    }
+  }
+
+  private init(words: ArraySlice<String>) {
     let words = Array(words)
     self.init()
     (id, title, artist, albumArtist) = (words[0], words[1], words[2], words[3])

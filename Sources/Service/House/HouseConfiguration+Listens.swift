@@ -60,6 +60,8 @@ struct SectionKeys<Key: RawRepresentable<String> & CaseIterable & Hashable> {
     guard seen.insert(key).inserted else { throw .invalid("\(place): \(name) is set already") }
     return key
   }
+
+  func hasOthers(than key: Key) -> Bool { seen != [key] }
 }
 
 extension HouseConfiguration {

@@ -6,6 +6,9 @@ import House
 ///     subsonic = https://music.example:4533
 ///     user = anna
 ///     password-file = /etc/tutti/music.password
+///
+///     [library Loft]
+///     upnp = http://192.168.1.5:8200/rootDesc.xml
 extension HouseConfiguration {
   /// Most servers of one household.
   package static let serverLimit = 8
@@ -13,13 +16,15 @@ extension HouseConfiguration {
   /// One that is being read.
   struct ServerSection {
     private enum Key: String, CaseIterable {
-      case subsonic, user, login, scrobble
+      case subsonic, upnp, user, login, scrobble
       case passwordFile = "password-file"
     }
 
     private let name: String
     private let place: String
     private var address: ListenAddress?
+    /// The address of a device's description.
+    private var device: ListenAddress?
     private var user = ""
     private var login = MediaServer.Login.token
     private var passwordFile: String?
@@ -49,6 +54,11 @@ extension HouseConfiguration {
             "\(place): subsonic is an address such as https://host:4533, without a password")
         }
         address = found
+      case .upnp:
+        guard let found = ListenAddress(value) else {
+          throw .invalid("\(place): upnp is an address such as http://host:8200/rootDesc.xml")
+        }
+        device = found
       case .user:
         guard (1...128).contains(value.utf8.count), !value.contains("\0") else {
           throw .invalid("\(place): user has 1 to 128 bytes")
@@ -74,6 +84,12 @@ extension HouseConfiguration {
     }
 
     func server() throws(Refusal) -> MediaServer {
+      if let device {
+        guard !keys.hasOthers(than: .upnp) else {
+          throw .invalid("\(place): [library \(name)] has upnp alone: such a server has no users")
+        }
+        return MediaServer(name: name, description: device)
+      }
       guard let address else {
         throw .invalid(
           "\(place): [library \(name)] needs a line such as: subsonic = https://host:4533")

@@ -4,7 +4,7 @@ package import House
 import LinuxIO
 import Sender
 
-/// Makes the addresses of requests to servers of libraries, which have secrets: no log, state or message may have one.
+/// Makes the addresses of requests to servers of libraries, which may have secrets: no log, state or message may have one.
 package enum ServerAccess {
   /// Largest file with a password, in bytes.
   package static let secretLimit = 256
@@ -55,10 +55,16 @@ package enum ServerAccess {
 
   /// The songs of these servers, for those who play.
   package static func items(_ servers: [MediaServer]) -> ServedItems {
-    ServedItems { location in
+    // Nobody proves that a media server is the one that was meant: it may not lead elsewhere.
+    let strict = servers.filter { $0.kind == .upnp }.map(\.name)
+    return ServedItems(strict: strict) { location in
       guard let (name, file) = ServedLocation.parts(location),
         let server = servers.first(where: { $0.name == name }), let id = ServedName.id(ofName: file)
       else { return .failure(.notFound(path: location)) }
+      if server.kind == .upnp {
+        let address = server.address.origin(at: id)
+        return address.map { .success($0) } ?? .failure(.notFound(path: location))
+      }
       do throws(Problem) {
         return .success(try address(server, "download", [("id", id)]))
       } catch {

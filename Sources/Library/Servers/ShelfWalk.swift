@@ -1,0 +1,148 @@
+import ExpatFeeds
+import PlaylistFormats
+
+/// A question to a media server of UPnP.
+enum ShelfQuestion: Hashable {
+  /// Where its ContentDirectory is: a path.
+  case description
+  /// The properties that a search may name.
+  case capabilities(control: String)
+  /// All songs, from a number on.
+  case search(control: String, from: Int)
+  /// The objects in a container.
+  case browse(control: String, String, from: Int)
+
+  static let wordCount = 4
+
+  var words: [String] {
+    switch self {
+    case .description: ["description", "", "", ""]
+    case .capabilities(let control): ["capabilities", control, "", ""]
+    case .search(let control, let offset): ["search", control, "", "\(offset)"]
+    case .browse(let control, let container, let offset):
+      ["browse", control, container, "\(offset)"]
+    }
+  }
+
+  init?(words: ArraySlice<String>) {
+    let words = Array(words)
+    guard words.count == Self.wordCount else { return nil }
+    let offset = Int(words[3]) ?? 0
+    switch words[0] {
+    case "description": self = .description
+    case "capabilities": self = .capabilities(control: words[1])
+    case "search": self = .search(control: words[1], from: offset)
+    case "browse": self = .browse(control: words[1], words[2], from: offset)
+    default: return nil
+    }
+  }
+}
+
+/// Lists the songs of a media server of UPnP once: by a search where the server can, else container by container. A song that
+/// stands in several containers is told once.
+final class ShelfWalk {
+  /// Containers of one server, and those in each other; further ones are left out.
+  static let containerLimit = 10_000
+  static let depthLimit = 16
+  /// Pages of one listing: a server may tell the same songs for ever.
+  static let pageLimit = 20_000
+  private static let root = "0"
+
+  private struct Place {
+    /// Nil for a search.
+    var container: String?
+    var depth = 0
+  }
+
+  private let ask: (ShelfQuestion) -> WorkerAnswer?
+  private var control: String?
+  private var places: [Place] = []
+  private var current = 0
+  private var offset = 0
+  private var pages = 0
+  private var containers: Set<String> = [root]
+  private var told: Set<String> = []
+
+  init(_ ask: @escaping (ShelfQuestion) -> WorkerAnswer?) { self.ask = ask }
+
+  /// Returns songs that were not told before, none at the end; or why there are none. Blocks.
+  func next() -> WorkerAnswer? {
+    if control == nil {
+      let answer = ask(.description)
+      guard case .done(let path) = answer else { return answer }
+      control = path
+      places = [Place(container: canSearch(path) ? nil : Self.root)]
+    }
+    while let control, current < places.count, pages < Self.pageLimit {
+      pages += 1
+      let place = places[current]
+      let answer = ask(
+        place.container.map { .browse(control: control, $0, from: offset) }
+          ?? .search(control: control, from: offset))
+      // Some say that they can search, and then cannot, or find nothing. The first search after its scan fails at minidlna 1.3.
+      if place.container == nil, offset == 0, !answer.hasObjects {
+        if pages > 1 { places[current].container = Self.root }
+        continue
+      }
+      guard case .shelf(let page) = answer else { return answer }
+      let songs = take(page, in: place)
+      if !songs.isEmpty { return .songs(songs, count: songs.count) }
+    }
+    return .songs([], count: 0)
+  }
+
+  private func canSearch(_ control: String) -> Bool {
+    guard case .done(let text)? = ask(.capabilities(control: control)) else { return false }
+    return text.split { $0 == "," || $0 == " " }.contains { $0 == "*" || $0 == "upnp:class" }
+  }
+
+  private func take(_ page: ShelfPage, in place: Place) -> [ServedSong] {
+    if place.container != nil, place.depth < Self.depthLimit {
+      for id in page.containers where containers.count < Self.containerLimit {
+        if containers.insert(id).inserted {
+          places.append(Place(container: id, depth: place.depth + 1))
+        }
+      }
+    }
+    offset += page.count
+    if page.count == 0 || page.total > 0 && offset >= page.total {
+      (current, offset) = (current + 1, 0)
+    }
+    return zip(page.songs, page.objects).compactMap { song, object in
+      // No object's identifier begins as a file's path does.
+      let isNew = told.insert("#" + object).inserted
+      return told.insert(song.id).inserted && isNew ? song : nil
+    }
+  }
+}
+
+extension WorkerAnswer? {
+  fileprivate var hasObjects: Bool {
+    if case .shelf(let page) = self { page.count > 0 } else { false }
+  }
+}
+
+extension ShelfPage {
+  /// None has a zero.
+  var words: [String] {
+    ["\(count)", "\(total)", "\(containers.count)"] + containers + objects
+      + songs.flatMap(\.words)
+  }
+
+  init?(words: ArraySlice<String>) {
+    let words = Array(words)
+    guard words.count >= 3, let count = Int(words[0]), let total = Int(words[1]),
+      let containerCount = Int(words[2]), count >= 0, total >= 0
+    else { return nil }
+    let rest = words.count - 3 - containerCount
+    let songCount = rest / (ServedSong.wordCount + 1)
+    guard (0...Self.objectLimit).contains(containerCount), rest >= 0,
+      rest % (ServedSong.wordCount + 1) == 0,
+      let songs = ServedSong.songs(words[(3 + containerCount + songCount)...])
+    else { return nil }
+    self.init()
+    (self.count, self.total, self.songs) = (count, total, songs)
+    containers = Array(words[3..<3 + containerCount])
+    objects = Array(words[(3 + containerCount)..<(3 + containerCount + songCount)])
+  }
+}
