@@ -181,6 +181,8 @@ extension HouseRun {
     let entries = [Order.NewEntry(location: "/music/a.flac")]
     let follow: () -> Bool? = { [self] in
       var id = model.groups.first { Set($0.rooms) == Set(model.whole(rooms)) }?.id
+      // Nobody would hear it.
+      if id != nil, !takes, rooms.allSatisfy(isTaken) { return false }
       if id == nil {
         let isRefused = rooms.contains {
           !takes && isTaken($0) && model.group(ofRoom: $0) == nil
