@@ -131,9 +131,9 @@ extension ShelfPage {
 
   init?(words: ArraySlice<String>) {
     let words = Array(words)
-    guard words.count >= 3, let count = Int(words[0]), let total = Int(words[1]),
-      let containerCount = Int(words[2]), count >= 0, total >= 0
-    else { return nil }
+    let numbers = words.prefix(3).compactMap { Int($0) }
+    guard numbers.count == 3, numbers.allSatisfy((0...1_000_000_000).contains) else { return nil }
+    let (count, total, containerCount) = (numbers[0], numbers[1], numbers[2])
     let rest = words.count - 3 - containerCount
     let songCount = rest / (ServedSong.wordCount + 1)
     guard (0...Self.objectLimit).contains(containerCount), rest >= 0,
