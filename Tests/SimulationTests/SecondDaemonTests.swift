@@ -26,7 +26,7 @@ import Testing
     group.run(until: 60)
     group.expectSounding(from: 5, to: 60)
     group.expectSpread(within: 100, from: 15, to: 60)
-    // What the daemon takes for heard is heard, within the microseconds by which the two crystals differ.
+    // The daemon knows what the rooms play, within the microseconds by which the two crystals differ.
     for room in 0..<3 {
       let error = group.microphone.syncError(of: room, from: 5, to: 60)
       #expect(error.maximum < 5_000, "\(error)", sourceLocation: location)
