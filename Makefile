@@ -2,8 +2,8 @@
 
 SWIFT ?= swift
 BUILD := .build/release
-# Half of what a linker puts into a program is never used; these leave it out. Not in Package.swift: a package with unsafe flags
-# cannot be a library of others.
+# Half of what a linker puts into a program is never used; these leave it out, and with it NIOEmbedded, a network for tests that
+# comes with NIOHTTP1. Not in Package.swift: a package with unsafe flags cannot be a library of others.
 LINK := $(shell cat scripts/link-flags)
 # For Package.swift: what is not hot becomes small.
 build: export TUTTI_PROGRAMS = 1

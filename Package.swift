@@ -86,7 +86,7 @@ let package = Package(
     core("Clock"),
     core("Audio", ["Clock"]),
     core("WireProtocol", ["Clock", "Audio"]),
-    core("Pairing", ["Clock", "WireProtocol"]),
+    core("Pairing", ["Clock", "WireProtocol"], settings: smallInPrograms),
     core("Diagnosis", ["Clock", "WireProtocol"], settings: smallInPrograms),
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"], settings: smallInPrograms),
     core("House", ["Clock", "Audio", "WireProtocol", "Sender"], settings: smallInPrograms),
@@ -105,16 +105,18 @@ let package = Package(
     .target(name: "ProgramJSON", path: "Sources/ProgramJSON", swiftSettings: strict),
 
     // Adapters: each wraps one outside thing and imports no other adapter.
-    adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"]),
+    adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"], settings: smallInPrograms),
     adapter("HostFacts", ["Clock", "Diagnosis"]),
     adapter("ALSAOutput", ["Clock", "Audio", "Receiver", "Output", "CALSA"]),
     adapter("AvahiDiscovery", ["CAvahi"], settings: smallInPrograms),
     adapter("Codecs", ["Audio", "COpus", "CFLAC"]),
-    adapter("OpenSSLSecurity", ["WireProtocol", "Pairing", "COpenSSL"]),
+    adapter(
+      "OpenSSLSecurity", ["WireProtocol", "Pairing", "COpenSSL"], settings: smallInPrograms),
     adapter("FFmpegDecoder", ["Audio", "CAVCodec"]),
     adapter(
       "FFmpegSource",
-      ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"]),
+      ["Clock", "Audio", "WireProtocol", "Sender", "PlaylistFormats", "CFFmpeg"],
+      settings: smallInPrograms),
 
     adapter("SQLiteStore", ["CSQLite"], settings: small),
     adapter("QRCode", ["CQRencode"], settings: small),
