@@ -94,8 +94,7 @@ struct GroupSenderTests {
       [
         MediaQueue(Self.control, bytes: 60_000, path: slow),
         MediaQueue(Self.media, bytes: 60_000, path: fast),
-      ], needed: 100_000, at: now
-    ) { _ in true }
+      ], areAhead: [true, true], needed: 100_000, at: now)
     #expect(
       limits == [.rate(Self.control, 1_200_000), .turn(Self.control, 75_000)])
     #expect(pacing.nextDeadline == now + MediaPacing.interval)

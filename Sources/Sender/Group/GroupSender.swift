@@ -88,14 +88,11 @@ package struct GroupSender<Address: Hashable & Sendable> {
 
   private mutating func pace(_ queues: [MediaQueue], at now: LocalTime) {
     probe(queues, at: now)
+    // Looked up before: a closure that reaches the session while the pacing changes would copy it.
+    let areAhead = queues.map { isAhead($0.connection, at: now) }
     let limits = pacing.limits(
-      queues, needed: session.mediaByteRate, isProbing: session.isProbing, at: now
-    ) { connection in
-      guard let room = dialler.place(of: connection)?.room,
-        let lead = session.lead(of: room, at: now)
-      else { return false }
-      return lead >= MediaPacing.turnLead
-    }
+      queues, areAhead: areAhead, needed: session.mediaByteRate, isProbing: session.isProbing,
+      at: now)
     for limit in limits {
       switch limit {
       case .rate(let connection, let rate):
@@ -103,6 +100,14 @@ package struct GroupSender<Address: Hashable & Sendable> {
       case .turn(let connection, let bytes): outputs.append(.setTurn(connection, bytes: bytes))
       }
     }
+  }
+
+  /// True if the room has enough audio to wait for its turn.
+  private func isAhead(_ connection: RoomConnectionID, at now: LocalTime) -> Bool {
+    guard let room = dialler.place(of: connection)?.room,
+      let lead = session.lead(of: room, at: now)
+    else { return false }
+    return lead >= MediaPacing.turnLead
   }
 
   private mutating func probe(_ queues: [MediaQueue], at now: LocalTime) {

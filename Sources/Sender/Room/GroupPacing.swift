@@ -89,11 +89,11 @@ struct GroupPacing {
 
   mutating func sent() { isStreaming = true }
 
-  /// Returns the limits that change. The music needs `needed` bytes per second. `isAhead` tells whether the room of a
-  /// connection has enough audio to wait for its turn. While `isProbing`, the paths are looked at though nothing is sent.
+  /// Returns the limits that change. The music needs `needed` bytes per second. `areAhead` tells of each queue whether
+  /// its room has enough audio to wait for its turn. While `isProbing`, the paths are looked at though nothing is sent.
   mutating func limits(
-    _ queues: [MediaQueue], needed: Double, isProbing: Bool = false, at now: LocalTime,
-    isAhead: (RoomConnectionID) -> Bool
+    _ queues: [MediaQueue], areAhead: [Bool], needed: Double, isProbing: Bool = false,
+    at now: LocalTime
   ) -> [Limit] {
     isStreaming =
       isProbing || queues.contains { $0.bytes > 0 } || rooms.contains { $0.turnEnd != nil }
@@ -107,7 +107,7 @@ struct GroupPacing {
       if let path = queue.path, let rate = rooms[index].rate(on: path, needed: needed) {
         limits.append(.rate(queue.connection, rate))
       }
-      if let turn = rooms[index].turn(at: now, isAhead: isAhead(queue.connection)) {
+      if let turn = rooms[index].turn(at: now, isAhead: areAhead[index]) {
         limits.append(turn)
       }
     }

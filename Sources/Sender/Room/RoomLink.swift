@@ -15,7 +15,7 @@ struct RoomLink {
     /// `hello` is on its way.
     case greeting(Line, giveUpAt: LocalTime)
     /// The room has welcomed this sender.
-    case connected(ConnectedRoom)
+    case connected
     /// Another sender has the room: nothing is tried until the user asks for it.
     case replaced
   }
@@ -31,7 +31,15 @@ struct RoomLink {
   /// The only receiver that is taken for the room, where that is known; else the one that was met last.
   private(set) var receiverID: Identifier?
   private let isCertain: Bool
-  private(set) var state: State
+  private(set) var state: State {
+    didSet {
+      if case .connected = state { return }
+      connected = nil
+    }
+  }
+  /// The room while its session lasts; nil otherwise. Beside the state, not in it: in an enumeration each look at it would
+  /// copy it, and it is large.
+  var connected: ConnectedRoom?
   /// The reason why the last attempt failed, also while the next one is made; empty after a welcome.
   private(set) var lastObstacle = ""
   /// The same for surfaces that have words of their own; nil after a welcome.
@@ -57,26 +65,11 @@ struct RoomLink {
     state = .waiting(until: dialling.heard(at: now))
   }
 
-  /// The room while its session lasts; nil otherwise. Changes are made in its place, because it is large.
-  var connected: ConnectedRoom? {
-    get { if case .connected(let room) = state { room } else { nil } }
-    _modify {
-      var room: ConnectedRoom?
-      if case .connected(let found) = state {
-        room = found
-        // Lets go of the other copy while this one is changed.
-        state = .replaced
-      }
-      yield &room
-      if let room { state = .connected(room) }
-    }
-  }
-
   /// Nil while there is no control connection.
   var line: Line? {
     switch state {
     case .greeting(let line, _): line
-    case .connected(let room): room.line
+    case .connected: connected?.line
     case .waiting, .connecting, .replaced: nil
     }
   }
@@ -104,7 +97,7 @@ struct RoomLink {
   var obstacle: String {
     switch state {
     case .waiting, .connecting, .greeting, .replaced: lastObstacle
-    case .connected(let room): room.status?.detail ?? ""
+    case .connected: connected?.status?.detail ?? ""
     }
   }
 
@@ -172,7 +165,8 @@ struct RoomLink {
   /// True if a welcome was awaited.
   mutating func welcomed(_ welcome: Welcome, leads: Bool = false, at now: LocalTime) -> Bool {
     guard case .greeting(let line, _) = state else { return false }
-    state = .connected(ConnectedRoom(line, welcome: welcome, leads: leads, at: now))
+    state = .connected
+    connected = ConnectedRoom(line, welcome: welcome, leads: leads, at: now)
     receiverID = welcome.receiverID
     takesOver = false
     lists(welcome.codecs, at: now)
@@ -200,11 +194,11 @@ struct RoomLink {
   ///
   /// - Parameter trouble: where it is other than that the room cannot be reached.
   mutating func broke(_ reason: String, _ trouble: RoomTrouble? = nil, at now: LocalTime) {
-    let room = connected
     let isViolation = trouble == .misbehaving || trouble == .otherVersion
-    let session = room.flatMap { $0.media == nil || isViolation ? nil : now - $0.began }
+    let session = connected.flatMap { $0.media == nil || isViolation ? nil : now - $0.began }
+    self.trouble = trouble ?? (connected == nil ? .unreachable : .gone)
+    lastObstacle = reason
     state = .waiting(until: dialling.broke(session, at: now))
-    (lastObstacle, self.trouble) = (reason, trouble ?? (room == nil ? .unreachable : .gone))
   }
 
   mutating func refused(_ reason: String, _ trouble: RoomTrouble = .refused, at now: LocalTime) {
@@ -245,7 +239,7 @@ struct RoomLink {
     switch state {
     case .waiting(let until): until
     case .connecting(let giveUpAt), .greeting(_, let giveUpAt): giveUpAt
-    case .connected(let room): room.nextDeadline
+    case .connected: connected?.nextDeadline ?? LocalTime(nanoseconds: .max)
     case .replaced: LocalTime(nanoseconds: .max)
     }
   }

@@ -7,11 +7,14 @@ extension RoomSet {
   /// Returns the media time up to which the room was sent the packets in `store`; nil while nothing
   /// is sent to it.
   func position(of id: RoomID, in store: PacketStore) -> MediaTime? {
-    self[id]?.connected?.media?.position(in: store)
+    // Each look happens in place: a link is large, and slow to copy.
+    index(of: id).flatMap { links[$0].connected?.media?.position(in: store) }
   }
 
   /// Rooms that are sent nothing more until they are `drained`.
-  var awaitingDrain: [RoomID] { links.filter { $0.connected?.media?.isFull ?? false }.map(\.id) }
+  var awaitingDrain: [RoomID] {
+    links.indices.filter { links[$0].connected?.media?.isFull ?? false }.map { links[$0].id }
+  }
 
   /// Sends each room the packets and pictures that it lacks, as far as its credit allows.
   ///
