@@ -24,19 +24,25 @@ struct ZoneTime: CivilTime {
     minute: Int, days: [Weekday], from start: WallTime, to end: WallTime
   ) -> [WallTime] {
     var times: [WallTime] = []
-    var latest: Int64?
-    for second in stride(from: start.seconds, to: end.seconds, by: 60) {
+    var second = start.seconds
+    var latest = (second + offset(at: start)) / 60
+    // Plain steps: these are millions, and tests are built without optimization.
+    while second + 60 < end.seconds {
+      second += 60
       let shown = (second + offset(at: WallTime(seconds: second))) / 60
-      defer { latest = max(latest ?? shown, shown) }
-      guard let latest, latest < shown else { continue }
+      if shown <= latest { continue }
       // The days whose time was passed in this minute: several, where a zone leaves one out.
-      for day in (latest / 1_440)...(shown / 1_440) {
+      var day = latest / 1_440
+      while day <= shown / 1_440 {
         let wanted = day * 1_440 + Int64(minute)
-        guard latest < wanted, wanted <= shown, days.contains(CivilDay(day).weekday),
+        if latest < wanted, wanted <= shown, days.contains(CivilDay(day).weekday),
           times.last != WallTime(seconds: second)
-        else { continue }
-        times.append(WallTime(seconds: second))
+        {
+          times.append(WallTime(seconds: second))
+        }
+        day += 1
       }
+      latest = shown
     }
     return times
   }
