@@ -28,22 +28,28 @@ if [ $# -gt 0 ]; then
 	run "$@" | tee -a "$log"
 else
 	# These play in real time, and wait most of it: for sound, for daemons that hang, for silent peers. Those of a line run one
-	# after the other, the lines beside each other.
+	# after the other, the lines beside each other; that each takes as long as the others is all that divides them.
 	playing='^ProgramTests\.'
+	patient='^(ProgramTests\.ScrobbleTests|AvahiDiscoveryTests\.)'
 	waiting='^ProgramTests\.(Alarm|Announce|Serve|Pair|Occupancy|ComingBack|MPD|MPRIS|Keys|HouseCommand)'
-	listening='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|AvahiDiscoveryTests|WebServerTests|WebAPITests|LibraryTests)\.'
-	# Of these, one computes all the time.
-	computing='RenderTimelinePropertyTests'
+	listening='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|WebServerTests|WebAPITests|LibraryTests)\.'
+	# These compute, and no clock on the wall counts for them.
+	cores='Clock|Audio|Disturbances|WireProtocol|Pairing|Diagnosis|Sender|Receiver|House|Simulation|PlaylistFormats|MPDProtocol|MPRISProtocol'
+	computing="^(${cores}|Architecture)Tests\.|RenderTimelinePropertyTests"
 	# These take minutes.
 	long='LongTests|FloodTests|FloodingRoomTests|WireTests|BusyTests|ProgramTests.(AttackTests|LyingRoomTests|DoctorTests)'
 
-	# All others compute. They run before, so that nothing that sounds waits for them.
-	run --skip "$playing" --skip "$listening" --skip "$long" | tee -a "$log"
-	run --filter "$computing" --skip "$long" | tee -a "$log"
-
+	# They get what the others leave of the processors, so that nothing that sounds waits for them.
+	(
+		chrt --idle --pid 0 $BASHPID
+		run --filter "$computing" --skip "$long"
+	) > "$log.computing" &
+	# What neither only computes nor only waits runs first.
+	run --skip "$computing" --skip "$playing" --skip "$listening" --skip "$patient" --skip "$long" | tee -a "$log"
 	run --no-parallel --filter "$waiting" --skip "$long" > "$log.waiting" &
+	run --no-parallel --filter "$patient" --skip "$long" > "$log.patient" &
 	run --no-parallel --filter "$listening" --skip "$long" --skip "$computing" > "$log.listening" &
-	run --no-parallel --filter "$playing" --skip "$waiting" --skip "$long" | tee -a "$log"
+	run --no-parallel --filter "$playing" --skip "$waiting" --skip "$patient" --skip "$long" | tee -a "$log"
 	wait
 	cat "$log".* | tee -a "$log"
 fi
