@@ -99,6 +99,18 @@ async def entry(hass, house):
         assert await hass.config_entries.async_unload(entry.entry_id)
 
 
+async def told(hass, entry, change):
+    """Tell an invented change. What the household itself tells is not taken any more: it would contradict."""
+    coordinator = entry.runtime_data
+
+    async def ignore(*_):
+        pass
+
+    coordinator._take = ignore
+    await type(coordinator)._take(coordinator, "change", None, change)
+    await hass.async_block_till_done()
+
+
 async def until(hass, condition):
     """Wait until the condition holds, looking at each change of a state, an entry, a registry or a household."""
     changed = asyncio.Event()

@@ -6,7 +6,7 @@ from datetime import timedelta
 import signal
 
 from conftest import (
-    DOMAIN, KITCHEN, PLAYERS, STUDY, add, address, call, identity, measure, shows, state, until,
+    DOMAIN, KITCHEN, PLAYERS, STUDY, add, address, call, identity, measure, shows, state, told, until,
 )  # fmt: skip
 from homeassistant.config_entries import ConfigEntryState
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
@@ -89,12 +89,6 @@ async def test_a_free_room_outlives_a_kill_of_the_daemon(hass, entry, house):
     assert registry.async_get(study.id).name_by_user == "My study"
 
 
-async def told(hass, entry, change):
-    """Let the household tell a change."""
-    await entry.runtime_data._take("change", None, change)
-    await hass.async_block_till_done()
-
-
 async def test_rooms_come_and_are_forgotten(hass, entry):
     await told(hass, entry, {"rooms": [ROOM]})
     assert state(hass, "media_player.bath").state == "idle"
@@ -155,7 +149,7 @@ async def test_two_rooms_become_a_stereo_pair_and_part(hass, entry, house):
     await until(hass, lambda: devices(hass, entry) == ["Home", "Pair"])
     # The pair has the identity of its left room.
     await until(hass, lambda: shows(hass, friendly_name="Pair", group_members=[KITCHEN]))
-    assert state(hass, STUDY) is None
+    await until(hass, lambda: state(hass, STUDY) is None)
     await to_thread(house.run, "stereo", "--separate", "Pair")
     await until(hass, lambda: devices(hass, entry) == ["Home", "Kitchen", "Study"])
     await until(hass, lambda: shows(hass, STUDY, group_members=[KITCHEN, STUDY]))

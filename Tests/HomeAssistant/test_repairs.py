@@ -4,7 +4,7 @@ from asyncio import to_thread
 from http import HTTPStatus
 import signal
 
-from conftest import DOMAIN, STUDY, shows, state, until
+from conftest import DOMAIN, STUDY, shows, state, told, until
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.setup import async_setup_component
 import pytest
@@ -76,20 +76,18 @@ async def test_a_folder_that_is_gone_is_told(hass, entry):
     ],
 )  # fmt: skip
 async def test_faults_of_rooms_come_and_go(hass, entry, code, key):
-    coordinator = entry.runtime_data
     faulty = {**ROOM, "reason": {"code": code}}
-    await coordinator._take("change", None, {"rooms": [faulty]})
-    await hass.async_block_till_done()
+    await told(hass, entry, {"rooms": [faulty]})
     assert list(issues(hass)) == ([key] if key else [])
-    await coordinator._take("change", None, {"rooms": [{**faulty, "name": "Bathroom"}]})
+    await told(hass, entry, {"rooms": [{**faulty, "name": "Bathroom"}]})
     assert key is None or issues(hass)[key].translation_placeholders["room"] == "Bathroom"
-    await coordinator._take("change", None, {"rooms": [ROOM]})
+    await told(hass, entry, {"rooms": [ROOM]})
     assert issues(hass) == {}
 
 
 async def test_faults_end_with_the_entry(hass, entry):
     server = {**entry.runtime_data.server, "diskProblem": "the disk is full"}
-    await entry.runtime_data._take("change", None, {"server": server})
+    await told(hass, entry, {"server": server})
     assert issues(hass)["disk"].translation_placeholders["problem"] == "the disk is full"
     # What was wrong is still wrong while the household is away.
     entry.runtime_data._lost("for a test")
@@ -100,5 +98,5 @@ async def test_faults_end_with_the_entry(hass, entry):
 
 async def test_neighbours_have_faults_of_their_own(hass, entry):
     theirs = {**ROOM, "isPaired": False, "reason": {"code": "notPaired"}}
-    await entry.runtime_data._take("change", None, {"rooms": [theirs]})
+    await told(hass, entry, {"rooms": [theirs]})
     assert issues(hass) == {}
