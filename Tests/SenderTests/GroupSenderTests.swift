@@ -94,9 +94,30 @@ struct GroupSenderTests {
       [
         MediaQueue(Self.control, bytes: 60_000, path: slow),
         MediaQueue(Self.media, bytes: 60_000, path: fast),
-      ], areAhead: [true, true], needed: 100_000, at: now)
+      ], [.init(rate: 100_000, isAhead: true), .init(rate: 100_000, isAhead: true)], at: now)
     #expect(
       limits == [.rate(Self.control, 1_200_000), .turn(Self.control, 75_000)])
     #expect(pacing.nextDeadline == now + MediaPacing.interval)
+  }
+
+  @Test func `a room that is sent little is sent it no faster than its link needs for that`() {
+    var pacing = GroupPacing()
+    let path = MediaPath(
+      roundTrip: .milliseconds(200), shortest: .milliseconds(1), deliveryRate: 46_000)
+    let queues = [
+      MediaQueue(Self.control, bytes: 60_000, path: path),
+      MediaQueue(Self.media, bytes: 60_000, path: path),
+    ]
+    let small = GroupPacing.Need(rate: SmallEncoding.byteRate, isAhead: true)
+    var rates: [RoomConnectionID: Double] = [:]
+    for look in 0..<20 {
+      pacing.sent()
+      let limits = pacing.limits(
+        queues, [.init(rate: 155_000, isAhead: true), small],
+        at: LocalTime(nanoseconds: 1) + Nanoseconds(Int64(look) * MediaPacing.interval.count))
+      for case .rate(let connection, let rate) in limits { rates[connection] = rate }
+    }
+    // Four times as fast for a quarter of the time; never below twice what the room is sent.
+    #expect(rates == [Self.control: 4 * 310_000, Self.media: 4 * 28_000])
   }
 }

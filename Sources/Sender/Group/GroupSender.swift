@@ -88,11 +88,8 @@ package struct GroupSender<Address: Hashable & Sendable> {
 
   private mutating func pace(_ queues: [MediaQueue], at now: LocalTime) {
     probe(queues, at: now)
-    // Looked up before: a closure that reaches the session while the pacing changes would copy it.
-    let areAhead = queues.map { isAhead($0.connection, at: now) }
-    let limits = pacing.limits(
-      queues, areAhead: areAhead, needed: session.mediaByteRate, isProbing: session.isProbing,
-      at: now)
+    let needs = queues.map { need(of: $0.connection, at: now) }
+    let limits = pacing.limits(queues, needs, isProbing: session.isProbing, at: now)
     for limit in limits {
       switch limit {
       case .rate(let connection, let rate):
@@ -102,12 +99,14 @@ package struct GroupSender<Address: Hashable & Sendable> {
     }
   }
 
-  /// True if the room has enough audio to wait for its turn.
-  private func isAhead(_ connection: RoomConnectionID, at now: LocalTime) -> Bool {
-    guard let room = dialler.place(of: connection)?.room,
-      let lead = session.lead(of: room, at: now)
-    else { return false }
-    return lead >= MediaPacing.turnLead
+  private func need(of connection: RoomConnectionID, at now: LocalTime) -> GroupPacing.Need {
+    guard let room = dialler.place(of: connection)?.room else {
+      return .init(rate: session.mediaByteRate, isAhead: false)
+    }
+    let lead = session.lead(of: room, at: now) ?? .zero
+    return .init(
+      rate: session.getsSmall(room) ? SmallEncoding.byteRate : session.mediaByteRate,
+      isAhead: lead >= MediaPacing.turnLead)
   }
 
   private mutating func probe(_ queues: [MediaQueue], at now: LocalTime) {

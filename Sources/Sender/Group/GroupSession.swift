@@ -181,6 +181,11 @@ package struct GroupSession {
     rooms.position(of: id, in: store).map { $0 - mediaTime(at: clock.continuous(now)) }
   }
 
+  /// True if the room is sent the small encoding.
+  func getsSmall(_ id: RoomID) -> Bool {
+    rooms.index(of: id).map { rooms.links[$0].sentForm == .small } ?? false
+  }
+
   /// Rooms that are sent no more until `drained`.
   package var roomsAwaitingDrain: [RoomID] { rooms.awaitingDrain }
 

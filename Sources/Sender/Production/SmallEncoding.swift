@@ -3,6 +3,9 @@ import WireProtocol
 
 /// Has small packets made, for rooms with weak links, of the usual ones in store. The usual packets stay as they are.
 struct SmallEncoding {
+  /// Bytes per second on the wire: Opus at 96 kbit/s, in packets of 20 ms.
+  static let byteRate = 14e3
+
   /// Small packets are made so far ahead of the rooms.
   private static let reach = MediaDuration.seconds(15)
   /// Music in the first order, which is there soon, and in later ones.

@@ -44,6 +44,14 @@ struct GroupPacing {
     case turn(RoomConnectionID, Int?)
   }
 
+  /// A room's need of its connection.
+  struct Need {
+    /// Bytes per second of the music in the encoding that the room is sent.
+    var rate: Double
+    /// True if it has enough audio to wait for its turn.
+    var isAhead: Bool
+  }
+
   private struct Room {
     let connection: RoomConnectionID
     var media = MediaPacing()
@@ -89,11 +97,10 @@ struct GroupPacing {
 
   mutating func sent() { isStreaming = true }
 
-  /// Returns the limits that change. The music needs `needed` bytes per second. `areAhead` tells of each queue whether
-  /// its room has enough audio to wait for its turn. While `isProbing`, the paths are looked at though nothing is sent.
+  /// Returns the limits that change. `needs` tells of each queue what its room needs. While `isProbing`, the paths are
+  /// looked at though nothing is sent.
   mutating func limits(
-    _ queues: [MediaQueue], areAhead: [Bool], needed: Double, isProbing: Bool = false,
-    at now: LocalTime
+    _ queues: [MediaQueue], _ needs: [Need], isProbing: Bool = false, at now: LocalTime
   ) -> [Limit] {
     isStreaming =
       isProbing || queues.contains { $0.bytes > 0 } || rooms.contains { $0.turnEnd != nil }
@@ -104,10 +111,10 @@ struct GroupPacing {
     if nextLook <= now { nextLook = now + MediaPacing.interval }
     var limits: [Limit] = []
     for (index, queue) in queues.enumerated() {
-      if let path = queue.path, let rate = rooms[index].rate(on: path, needed: needed) {
+      if let path = queue.path, let rate = rooms[index].rate(on: path, needed: needs[index].rate) {
         limits.append(.rate(queue.connection, rate))
       }
-      if let turn = rooms[index].turn(at: now, isAhead: areAhead[index]) {
+      if let turn = rooms[index].turn(at: now, isAhead: needs[index].isAhead) {
         limits.append(turn)
       }
     }

@@ -17,6 +17,8 @@ package struct MediaPacing: Sendable {
   private static let tolerated = Nanoseconds.milliseconds(8)
   /// With a shorter queue the path has room for more. Between both, the rate stays.
   private static let calm = Nanoseconds.milliseconds(4)
+  /// The lowest rate: twice what the smallest encoding takes.
+  private static let slowest = 2 * SmallEncoding.byteRate
   /// Taking off a quarter empties a queue within a second; adding a tenth finds a free path again within two.
   private static let decrease = 0.75
   private static let increase = 1.1
@@ -35,13 +37,13 @@ package struct MediaPacing: Sendable {
   package init() {}
 
   /// Adapts the rate. `roundTrip` is the present one, `shortest` that of a path without queues. `deliveryRate` is what
-  /// arrived lately in bytes per second, 0 if not known. The music takes `needed` bytes per second; the rate never
-  /// falls below twice that, so that the buffer still fills.
+  /// arrived lately in bytes per second, 0 if not known. The music takes `needed` bytes per second as this room
+  /// gets it; the rate never falls below twice that, so that the buffer still fills.
   package mutating func observed(
     roundTrip: Nanoseconds, shortest: Nanoseconds, deliveryRate: UInt64, needed: Double
   ) {
     let queue = roundTrip - shortest
-    let least = min(max(2 * needed, 64e3), Self.fastest)
+    let least = min(max(2 * needed, Self.slowest), Self.fastest)
     if queue > Self.tolerated {
       let present = deliveryRate > 0 ? min(rate, Double(deliveryRate)) : rate
       rate = max(present * Self.decrease, least)
