@@ -104,9 +104,12 @@ package struct GroupSender<Address: Hashable & Sendable> {
       return .init(rate: session.mediaByteRate, isAhead: false)
     }
     let lead = session.lead(of: room, at: now) ?? .zero
+    let isSmall = session.getsSmall(room)
+    // Such a room has music enough, and waits for its clock: its requests for the time pass between turns.
+    let enough =
+      isSmall && session.isPriming(room) ? WeakLink.musicForStart : MediaPacing.turnLead
     return .init(
-      rate: session.getsSmall(room) ? SmallEncoding.byteRate : session.mediaByteRate,
-      isAhead: lead >= MediaPacing.turnLead)
+      rate: isSmall ? SmallEncoding.byteRate : session.mediaByteRate, isAhead: lead >= enough)
   }
 
   private mutating func probe(_ queues: [MediaQueue], at now: LocalTime) {

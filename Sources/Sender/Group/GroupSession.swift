@@ -186,6 +186,11 @@ package struct GroupSession {
     rooms.index(of: id).map { rooms.links[$0].sentForm == .small } ?? false
   }
 
+  /// True if the room lacks something before it can begin.
+  func isPriming(_ id: RoomID) -> Bool {
+    rooms.index(of: id).map { rooms.links[$0].connected?.status?.state == .priming } ?? false
+  }
+
   /// Rooms that are sent no more until `drained`.
   package var roomsAwaitingDrain: [RoomID] { rooms.awaitingDrain }
 
