@@ -89,12 +89,17 @@ let package = Package(
     core("Pairing", ["Clock", "WireProtocol"], settings: smallInPrograms),
     core("Diagnosis", ["Clock", "WireProtocol"], settings: smallInPrograms),
     core("Sender", ["Clock", "Audio", "WireProtocol", "Pairing"], settings: smallInPrograms),
-    core("House", ["Clock", "Audio", "WireProtocol", "Sender"], settings: smallInPrograms),
+    core("Disturbances", ["Clock", "WireProtocol", "Sender"], settings: smallInPrograms),
+    core(
+      "House", ["Clock", "Audio", "WireProtocol", "Sender", "Disturbances"],
+      settings: smallInPrograms),
     core("PlaylistFormats", ["Sender"], settings: smallInPrograms),
     core("MPDProtocol", settings: small),
     core("MPRISProtocol", ["Sender", "House"], settings: small),
     core("Receiver", ["Clock", "Audio", "WireProtocol", "Pairing"]),
-    core("Simulation", ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver"]),
+    core(
+      "Simulation",
+      ["Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver", "Disturbances"]),
 
     // What an output thread has in common whatever it plays to, and outputs without a sound card.
     .target(
@@ -186,8 +191,8 @@ let package = Package(
     .target(
       name: "Service",
       dependencies: [
-        "Clock", "WireProtocol", "Pairing", "Sender", "House", "Driver", "LinuxIO", "FFmpegSource",
-        "AvahiDiscovery", "OpenSSLSecurity", "SQLiteStore", "ProgramJSON",
+        "Clock", "WireProtocol", "Pairing", "Sender", "Disturbances", "House", "Driver", "LinuxIO",
+        "FFmpegSource", "AvahiDiscovery", "OpenSSLSecurity", "SQLiteStore", "ProgramJSON",
       ],
       path: "Sources/Service", swiftSettings: strict + small),
 
@@ -252,7 +257,7 @@ let package = Package(
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict + small),
     .executableTarget(
-      name: "tutti-simulate", dependencies: ["Simulation", arguments],
+      name: "tutti-simulate", dependencies: ["Simulation", "Disturbances", arguments],
       path: "Sources/Executables/tutti-simulate", swiftSettings: strict),
 
     // What several test targets use.
@@ -272,6 +277,8 @@ let package = Package(
     tests(
       "SenderTests",
       ["Sender", "Simulation", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport"]),
+    tests(
+      "DisturbancesTests", ["Disturbances", "Sender", "WireProtocol", "Clock", "TestSupport"]),
     tests("HouseTests", ["House", "Sender", "WireProtocol", "Audio", "Clock", "TestSupport"]),
     tests("PlaylistFormatsTests", ["PlaylistFormats", "Sender", "Clock", "TestSupport"]),
     tests(
@@ -282,7 +289,7 @@ let package = Package(
       "SimulationTests",
       [
         "Simulation", "Sender", "Receiver", "Pairing", "WireProtocol", "Audio", "Clock",
-        "TestSupport",
+        "Disturbances", "TestSupport",
       ]),
     tests(
       "LinuxIOTests", ["LinuxIO", "OpenSSLSecurity", "WireProtocol", "Clock", "TestSupport"]),
@@ -335,8 +342,9 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "Service", "House", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource", "SQLiteStore",
-        "Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport", "WebTestSupport",
+        "Service", "House", "Disturbances", "Driver", "LinuxIO", "OpenSSLSecurity", "FFmpegSource",
+        "SQLiteStore", "Sender", "Pairing", "WireProtocol", "Audio", "Clock", "TestSupport",
+        "WebTestSupport",
       ]),
     // Reads files by the finished program, as the daemon does.
     tests(
@@ -395,7 +403,8 @@ let package = Package(
 // The core with its tests alone, which builds in minutes and runs wherever Swift does: TUTTI_CORE=1.
 if Context.environment["TUTTI_CORE"] != nil {
   let core: Set = [
-    "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver", "Simulation", "TestSupport",
+    "Clock", "Audio", "WireProtocol", "Pairing", "Sender", "Receiver", "Disturbances", "Simulation",
+    "TestSupport",
   ]
   package.targets.removeAll {
     $0.type == .test

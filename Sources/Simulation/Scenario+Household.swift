@@ -1,4 +1,5 @@
 import Clock
+import Disturbances
 import Sender
 
 extension SimulatedGroup.Configuration {
@@ -50,8 +51,10 @@ extension Scenario {
   }
 }
 
-extension Scenario.Disturbance.DaemonFault {
+extension Disturbance.DaemonFault {
+  /// Does nothing where the household has no daemon of that number, or only one.
   func happen(to number: Int, of group: SimulatedGroup, _ seconds: Double) {
+    guard group.daemons.count > 1, group.daemons.indices.contains(number) else { return }
     switch self {
     case .killed: group.killDaemon(number)
     case .unplugged: group.pullPlug(number)
@@ -67,18 +70,6 @@ extension Scenario.Disturbance.DaemonFault {
     group.at(group.now.seconds + seconds) { group in
       group.heal()
       group.powerOn(number)
-    }
-  }
-}
-
-extension Scenario.Disturbance.DaemonFault: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .killed: "is killed"
-    case .unplugged: "has no power"
-    case .cutOff: "has no network"
-    case .split(let rooms, let alone):
-      "cannot reach rooms \(rooms.sorted())" + (alone ? " nor the other" : "")
     }
   }
 }

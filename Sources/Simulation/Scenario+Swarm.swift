@@ -1,5 +1,5 @@
 import Clock
-import Sender
+import Disturbances
 
 extension Scenario {
   /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come up.
@@ -23,7 +23,7 @@ extension Scenario {
       let room = rooms > 1 ? 1 + Int(random.next() % UInt64(rooms - 1)) : 0
       faults.append(Disturbance(at: time, kind: fault(kind, room, &random)))
     }
-    faults.append(Disturbance(at: seconds - 25, kind: .command(.resume)))
+    faults.append(Disturbance(at: max(0, seconds - 25), kind: .command(.resume)))
     return faults
   }
 
@@ -92,39 +92,5 @@ package enum Shrinking {
       size = max(1, size / 2)
     }
     return left
-  }
-}
-
-extension Scenario.Disturbance: CustomStringConvertible {
-  package var description: String { "\(Self.rounded(at)) s: \(kind)" }
-
-  fileprivate static func rounded(_ number: Double) -> Double {
-    (number * 1000).rounded() / 1000
-  }
-}
-
-extension Scenario.Disturbance.Kind: CustomStringConvertible {
-  package var description: String {
-    func span(_ seconds: Double) -> String { "\(Scenario.Disturbance.rounded(seconds)) s" }
-    return switch self {
-    case .command(.seek(let position)): "somebody seeks to \(span(position.seconds))"
-    case .command(.pause): "somebody pauses"
-    case .command(.resume): "somebody resumes"
-    case .command(let command): "somebody says \(command)"
-    case .partition(let room, let seconds): "room \(room) has no network for \(span(seconds))"
-    case .stall(let room, let seconds): "room \(room) stands still for \(span(seconds))"
-    case .suspend(let room, let seconds): "room \(room) sleeps for \(span(seconds))"
-    case .clockStep(let room, let seconds): "the clock of room \(room) steps by \(span(seconds))"
-    case .unplug(let room, let seconds): "room \(room) has no sound card for \(span(seconds))"
-    case .restart(let room, let seconds):
-      "the receiver of room \(room) is killed, and starts again after \(span(seconds))"
-    case .daemon(let number, let fault, let seconds):
-      "daemon \(number) \(fault) for \(span(seconds))"
-    case .killSender: "the sender is killed"
-    case .restartSender(let seconds):
-      "the sender is killed, and starts again after \(span(seconds))"
-    case .slowLink(let room, let rate, let seconds):
-      "the link of room \(room) carries \(Int(rate)) bytes a second for \(span(seconds))"
-    }
   }
 }

@@ -1,6 +1,7 @@
 import Audio
 import Clock
-package import Sender
+package import Disturbances
+import Sender
 
 /// A group, the disturbances that happen to it, and the limits that it must keep.
 package struct Scenario: Sendable {
@@ -11,40 +12,6 @@ package struct Scenario: Sendable {
   package var settled = 20.0
   package var configuration: SimulatedGroup.Configuration
   package var disturbances: [Disturbance] = []
-
-  package struct Disturbance: Sendable {
-    package var at: Double
-    package var kind: Kind
-
-    package init(at: Double, kind: Kind) { (self.at, self.kind) = (at, kind) }
-
-    package enum Kind: Sendable {
-      case command(PlayerCommand)
-      case partition(Int, seconds: Double)
-      case stall(Int, seconds: Double)
-      case suspend(Int, seconds: Double)
-      case clockStep(Int, seconds: Double)
-      case unplug(Int, seconds: Double)
-      case restart(Int, seconds: Double)
-      case killSender
-      /// Ends the sender, and starts it again.
-      case restartSender(seconds: Double)
-      /// A room's link carries so many bytes a second for that long.
-      case slowLink(Int, rate: Double, seconds: Double)
-      /// One of a household's two daemons.
-      case daemon(Int, DaemonFault, seconds: Double)
-    }
-
-    package enum DaemonFault: Hashable, Sendable {
-      case killed
-      /// Its machine has no power.
-      case unplugged
-      /// It has no network.
-      case cutOff
-      /// It cannot reach these rooms, and maybe not the other daemon.
-      case split(from: Set<Int>, alone: Bool)
-    }
-  }
 
   package static let names = [
     "wired", "switches", "wander", "wifi", "wifi-bad", "mixed", "house", "usb", "seek",
@@ -57,10 +24,15 @@ package struct Scenario: Sendable {
     _ name: String, seed: UInt64, rooms: Int, hours: Double?,
     cards: [CardQuality.Granularity] = [.fine, .edge]
   ) {
+    self.init(name, seed: seed, rooms: rooms, seconds: hours.map { $0 * 3600 } ?? 60, cards: cards)
+  }
+
+  init?(
+    _ name: String, seed: UInt64, rooms: Int, seconds: Double, cards: [CardQuality.Granularity]
+  ) {
     guard Self.names.contains(name) else { return nil }
     var random = SplitMix64(seed: seed, part: 77)
-    self.name = name
-    seconds = hours.map { $0 * 3600 } ?? 60
+    (self.name, self.seconds) = (name, seconds)
     limit = 15
     var paths = [PathQuality](repeating: .wired, count: rooms)
     switch name {
@@ -97,6 +69,7 @@ package struct Scenario: Sendable {
     }
     if seconds > 600 { configuration.suitHours() }
     disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
+      .map(\.asWritten)
   }
 
   private static func disturbances(
@@ -138,15 +111,7 @@ package struct Scenario: Sendable {
 
   /// Rooms with an audible disturbance.
   private var troubledRooms: [Int] {
-    disturbances.compactMap {
-      switch $0.kind {
-      case .command, .killSender, .restartSender, .daemon: nil
-      case .partition(let room, _), .stall(let room, _), .suspend(let room, _),
-        .clockStep(let room, _), .unplug(let room, _), .restart(let room, _),
-        .slowLink(let room, _, _):
-        room
-      }
-    }
+    disturbances.compactMap(\.kind.room)
   }
 }
 
@@ -201,13 +166,15 @@ extension Scenario {
   }
 }
 
-extension Scenario.Disturbance.Kind {
+extension Disturbance.Kind {
   func happen(to group: SimulatedGroup) {
     func later(_ seconds: Double, _ action: @escaping (SimulatedGroup) -> Void) {
       group.at(group.now.seconds + seconds, action)
     }
     switch self {
-    case .command(let command): group.command(command)
+    case .command(let command): group.carryOut(command)
+    case .join(let room): group.addRoom(room)
+    case .leave(let room): group.removeRoom(room)
     case .partition(let room, let seconds):
       group.partition(room)
       later(seconds) { $0.repair(room) }
@@ -230,7 +197,8 @@ extension Scenario.Disturbance.Kind {
     case .slowLink(let room, let rate, let seconds):
       let usual = group.configuration.rooms[room].path
       var slow = usual
-      slow.down.rate = rate
+      // A record may say that it carries nothing.
+      slow.down.rate = max(rate, 100)
       group.change(room, to: slow)
       later(seconds) { $0.change(room, to: usual) }
     }

@@ -47,6 +47,8 @@ package final class SimulatedGroup {
     package var tellsItems = false
     /// True if the group ends with its list.
     package var endsWithPlaylist = true
+    /// True if the list begins again after its end.
+    package var repeatsPlaylist = false
     /// Interval of the microphone's measurements.
     package var interval = Nanoseconds.milliseconds(20)
     /// Time that the producer takes for an order.
@@ -152,7 +154,7 @@ package final class SimulatedGroup {
       startDaemons()
     } else {
       startSender()
-      for index in rooms.indices { addRoom(index) }
+      for index in rooms.indices { add(index, to: 0) }
     }
   }
 

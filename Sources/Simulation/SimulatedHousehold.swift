@@ -142,7 +142,7 @@ extension SimulatedGroup {
     daemon.sender = SimulatedSender(
       configuration, process: processCount, random: &random, on: daemon, term: term, after: legacy)
     daemon.heardRoom = now
-    for index in rooms.indices { addRoom(index, to: daemon.number) }
+    for index in rooms.indices { add(index, to: daemon.number) }
     if let begin { command(begin, to: daemon.number) }
     takeovers.append((now, daemon.number, term))
   }

@@ -14,6 +14,8 @@ final class SimulatedRoom {
   let up: Pointer<NetworkLink>
   let crystal: Pointer<Oscillator>
   let cardRandom: Pointer<SplitMix64>
+  /// True if the group has it.
+  var isMember = true
   var isPartitioned = false
   var partitionDuringSuspend = false
   var isCutOff: Bool { isPartitioned || partitionDuringSuspend }

@@ -47,7 +47,9 @@ final class SimulatedSender {
             cipher: SimulatedCipher(), key: SimulatedLive.key, port: SimulatedLive.port)
         }, isKept: true, smallCodec: configuration.makesSmall ? SmallSignal.codec : nil,
         term: term),
-      playing: legacy?.list ?? Playlist(entries), succession: legacy?.succession)
+      playing: legacy?.list
+        ?? Playlist(entries, repetition: configuration.repeatsPlaylist ? .all : .off),
+      succession: legacy?.succession)
     self.process = process
     smallEncoder = SmallEncoder(
       makeDecoder: { format throws(CodecError) in try SignalPackets.makeDecoder(format) },
@@ -123,16 +125,28 @@ extension SimulatedGroup {
       configuration, process: processCount, random: &random, on: daemons[0],
       after: (list, succession))
     if succession == nil { microphone.forgetSchedule() }
-    for index in rooms.indices { addRoom(index) }
+    for room in rooms where room.isMember { add(room.index, to: 0) }
     if case .beginsAnew(let entry, let position) = fate {
       command(.jump(to: entry, at: position))
     }
     return fate
   }
 
-  package func addRoom(_ index: Int) { addRoom(index, to: 0) }
+  /// Adds the room to the group; does nothing if it is in it.
+  package func addRoom(_ index: Int) {
+    guard !rooms[index].isMember else { return }
+    rooms[index].isMember = true
+    add(index, to: 0)
+  }
 
-  func addRoom(_ index: Int, to daemon: Int) {
+  /// Removes the room from the group, which plays on without it.
+  package func removeRoom(_ index: Int) {
+    guard rooms[index].isMember else { return }
+    rooms[index].isMember = false
+    serveSender([.roomRemoved(RoomID(index + 1))])
+  }
+
+  func add(_ index: Int, to daemon: Int) {
     let room = GroupSender<String>.Input.roomAdded(
       RoomID(index + 1), name: "room \(index)", receiverID: .simulated(receiver: index),
       at: ["\(index)"])

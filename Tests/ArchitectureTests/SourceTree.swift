@@ -41,8 +41,8 @@ enum SourceTree {
   }
 
   static let core = [
-    "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "House", "PlaylistFormats",
-    "MPDProtocol", "MPRISProtocol",
+    "Clock", "Audio", "WireProtocol", "Pairing", "Diagnosis", "Sender", "Disturbances", "House",
+    "PlaylistFormats", "MPDProtocol", "MPRISProtocol",
     "Receiver",
     "Simulation",
   ]

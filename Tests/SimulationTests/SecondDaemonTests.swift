@@ -1,4 +1,5 @@
 import Clock
+import Disturbances
 import Sender
 import Simulation
 import TestSupport

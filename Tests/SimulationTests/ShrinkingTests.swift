@@ -1,3 +1,4 @@
+import Disturbances
 import Sender
 import Simulation
 import Testing
@@ -31,7 +32,7 @@ import Testing
     ]
     let shrunk = try #require(scenario.shrunk())
     #expect(
-      shrunk.disturbances.map(\.description) == ["28.0 s: the clock of room 1 steps by 0.02 s"])
+      shrunk.disturbances.map(\.description) == ["28 s: the clock of room 1 steps by 0.02 s"])
     scenario.disturbances.removeLast()
     #expect(scenario.shrunk() == nil)
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Disturbances
 import Foundation
 import Simulation
 
@@ -15,29 +16,59 @@ struct SimulateCommand: AsyncParsableCommand {
         tutti-simulate --scenario swarm --runs 100        any fault at any time; says what broke
         tutti-simulate --scenario swarm --seed 7 --shrink
                                                           the fewest faults that break it
+        tutti-simulate --scenario swarm --seed 7 --shrink --record found.txt
+                                                          writes them down
+        tutti-simulate --replay found.txt --events        plays them again
+        tutti-simulate --replay house.txt --group Kitchen --shrink
+                                                          plays the record of tutti serve --record
         tutti-simulate --scenario wander --rooms 3        crystals that warm up
         tutti-simulate --scenario house --rooms 16 --hours 24
                                                           a day, every fourth room on radio
       """)
 
-  @Option(help: "What happens to the group.")
-  var scenario = "swarm"
+  @Option(
+    help: "What happens to the group; with --replay, where (default: swarm; wired, or as recorded)."
+  )
+  var scenario: String?
 
-  @Option(help: "Decides everything; the first of them where there are several runs.")
-  var seed: UInt64 = 1
+  @Option(
+    help:
+      "Decides everything; the first of them where there are several runs (default: 1, or as recorded)."
+  )
+  var seed: UInt64?
 
   @Option(help: "How many seeds to run, one after the other.")
   var runs = 1
 
-  @Option(help: "How many rooms there are.")
-  var rooms = 4
+  @Option(help: "How many rooms there are (default: 4, or as recorded).")
+  var rooms: Int?
 
   @Option(
-    help: "How a room's card tells its position, but in usb; given again, that of the next room.")
-  var card: [CardQuality.Granularity] = [.fine, .edge]
+    help:
+      "How a room's card tells its position, but in usb; given again, that of the next room (default: fine and edge, or as recorded)."
+  )
+  var card: [CardQuality.Granularity] = []
 
-  @Option(help: "How long to play, in virtual hours; a minute if not given.")
+  @Option(help: "How long to play, in virtual hours (default: a minute, or as recorded).")
   var hours: Double?
+
+  @Option(
+    help: .init(
+      "Play what this record of tutti serve, or of this program, says.", valueName: "file"),
+    completion: .file())
+  var replay: String?
+
+  @Option(
+    help: .init(
+      "The group of the record: its name or number (default: the first).", valueName: "name"))
+  var group: String?
+
+  @Option(
+    help: .init(
+      "Write what happens in the run to this file, or with --shrink the fewest faults.",
+      valueName: "file"),
+    completion: .file())
+  var record: String?
 
   @Flag(help: "Print what each room said, with its time.")
   var events = false
@@ -46,56 +77,68 @@ struct SimulateCommand: AsyncParsableCommand {
   var shrink = false
 
   func validate() throws {
-    guard Scenario.names.contains(scenario) else {
+    if let scenario, !Scenario.names.contains(scenario) {
       throw ValidationError("there is no scenario \(scenario)")
     }
-    guard (1...64).contains(rooms), (1...1_000_000).contains(runs), seed <= .max / 2 else {
+    guard (1...64).contains(rooms ?? 4), (1...1_000_000).contains(runs), seed ?? 1 <= .max / 2
+    else {
       throw ValidationError("1 to 64 rooms, 1 to 1000000 runs, and a seed below 2^63")
     }
     if let hours, !(hours > 0 && hours <= 10_000) {
       throw ValidationError("--hours is more than 0 and at most 10000")
     }
+    if record != nil, runs > 1 { throw ValidationError("--record is for one run") }
+    if group != nil, replay == nil { throw ValidationError("--group is for --replay") }
   }
 
   func run() async throws {
+    let setting = try setting()
     var failures = 0
-    for seed in seed..<seed + UInt64(runs) {
-      let named = Scenario(scenario, seed: seed, rooms: rooms, hours: hours, cards: card)
-      guard let scenario = named else { return }
+    for seed in setting.seed..<setting.seed + UInt64(runs) {
+      guard let scenario = setting.scenario(seed) else { return }
       let result = scenario.play { seconds in
-        let line = "  \(Int(seconds / 3600)) of \(Int((hours ?? 0).rounded(.up))) virtual hours\n"
+        let line =
+          "  \(Int(seconds / 3600)) of \(Int((scenario.seconds / 3600).rounded(.up))) virtual hours\n"
         FileHandle.standardError.write(Data(line.utf8))
       }
-      report(result, seed: seed)
-      guard result.firstBroken != nil else { continue }
-      failures += 1
-      if shrink { reportFewest(of: scenario) }
+      report(result, of: scenario, seed: seed)
+      var told = scenario
+      if result.firstBroken != nil {
+        failures += 1
+        if shrink { told = reportFewest(of: scenario) ?? scenario }
+      }
+      if let record { try write(told.record(seed: seed, cards: setting.cards), to: record) }
     }
     if failures > 0 { throw ExitCode.failure }
   }
 
-  private func report(_ result: Scenario.Result, seed: UInt64) {
+  private func report(_ result: Scenario.Result, of scenario: Scenario, seed: UInt64) {
     let group = result.group
+    let rooms = scenario.configuration.rooms.count
     print(
-      "scenario \(scenario) seed \(seed) rooms \(rooms) digest \(String(group.digest.value, radix: 16))"
+      "scenario \(scenario.name) seed \(seed) rooms \(rooms) digest \(String(group.digest.value, radix: 16))"
     )
     print("  spread \(result.spread), at the end \(result.finalSpread), events \(group.eventCount)")
-    print("  rates changed by \(Int(result.rateChange)) ppb a second")
-    if events { printEvents(group) }
+    // Too short a run has no rates that change.
+    if result.rateChange.isFinite {
+      print("  rates changed by \(Int(result.rateChange)) ppb a second")
+    }
+    if events { printEvents(group, rooms: rooms) }
     print(result.firstBroken.map { "  BROKEN: \($0)" } ?? "  all promises kept")
   }
 
-  private func reportFewest(of scenario: Scenario) {
+  private func reportFewest(of scenario: Scenario) -> Scenario? {
     let fewest = scenario.shrunk { left in
       FileHandle.standardError.write(Data("  \(left) faults are enough\n".utf8))
     }
-    guard let fewest else { return }
+    guard let fewest else { return nil }
     print("  the fewest faults that break it:")
-    for fault in fewest.disturbances { print("    at \(fault)") }
+    for fault in fewest.disturbances { print("    \(fault)") }
     print(fewest.play().firstBroken.map { "  BROKEN by them: \($0)" } ?? "")
+    return fewest
   }
 
-  private func printEvents(_ group: SimulatedGroup) {
+  private func printEvents(_ group: SimulatedGroup, rooms: Int) {
     for room in 0..<rooms {
       for (time, event) in group.events(of: room) {
         print("  room \(room) \(time.seconds) s: \(event)")
