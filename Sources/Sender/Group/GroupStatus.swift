@@ -194,6 +194,9 @@ extension GroupSession {
   /// Returns the identifier of the receiver that the room turned out to be; nil if it was never reached.
   package func receiver(of room: RoomID) -> Identifier? { rooms[room]?.receiverID }
 
+  /// True if the room came with music that it had been sent before: it was not started again.
+  package func holdsMusic(_ room: RoomID) -> Bool { rooms[room]?.connected?.welcome.held != nil }
+
   private func upcoming(at now: LocalTime) -> Upcoming? {
     guard let aim = aim(at: now), let item = playlist.successor(of: aim.item) else { return nil }
     let opened = timeline.segments.last { $0.opened.item.id == item.id }?.opened

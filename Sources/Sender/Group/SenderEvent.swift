@@ -61,3 +61,11 @@ package enum SenderEvent: Hashable, Sendable {
     case choseLatency(Nanoseconds)
   }
 }
+
+extension SenderEvent.RoomChange {
+  /// The reason why a room is gone that said nothing for as long as `ProtocolLimits.silence`.
+  static let silence = "nothing heard for 10 s"
+
+  /// True if the room is gone because nothing was heard of it, and not because it ended its connections.
+  package var isSilence: Bool { self == .gone(reason: Self.silence) }
+}

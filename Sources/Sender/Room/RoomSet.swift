@@ -222,7 +222,7 @@ struct RoomSet {
         if links[index].nextDeadline > now { break }
         if links[index].isSilent(at: now) {
           sayGoodbye(id, .timeout)
-          broke(id, "nothing heard for 10 s", at: now)
+          broke(id, SenderEvent.RoomChange.silence, at: now)
         } else {
           if links[index].connected?.marksStatusOld(at: now) == true { tellState(of: index) }
           if links[index].connected?.keepAliveIsDue(at: now) == true {
