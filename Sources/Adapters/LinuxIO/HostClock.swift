@@ -33,6 +33,16 @@ package enum HostClock {
     return Int64(shown.tm_gmtoff)
   }
 
+  /// The clock on the wall as people write it, in UTC.
+  package static var utc: String {
+    var seconds = time_t(read(CLOCK_REALTIME) / 1_000_000_000)
+    var shown = tm()
+    guard unsafe gmtime_r(&seconds, &shown) != nil else { return "" }
+    func pair(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let day = "\(1900 + shown.tm_year)-\(pair(shown.tm_mon + 1))-\(pair(shown.tm_mday))"
+    return day + " \(pair(shown.tm_hour)):\(pair(shown.tm_min)):\(pair(shown.tm_sec)) UTC"
+  }
+
   /// Total time for which this host has been suspended since it booted. Growth between two readings is a suspend; local
   /// time stands still during one.
   package static var timeSuspended: Nanoseconds {
