@@ -64,6 +64,8 @@ package final class GroupDriver {
   package var onEvent: (GroupEvent) -> Void = { _ in }
   /// Called with each event of the session, before `onEvent`.
   package var hears: (SenderEvent) -> Void = { _ in }
+  /// Called with each command that was carried out.
+  package var carried: (PlayerCommand) -> Void = { _ in }
   /// The number of the last event.
   package private(set) var revision: UInt64 = 0
   /// The number of the room that was added last; 0 before the first.
@@ -154,6 +156,7 @@ package final class GroupDriver {
     guard let reply = replies.removeValue(forKey: id) else {
       preconditionFailure("the session did not answer a command")
     }
+    if case .success = reply { carried(command) }
     return reply
   }
 

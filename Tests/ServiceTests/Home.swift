@@ -18,14 +18,41 @@ final class Home {
   init(in folder: TemporaryFolder) throws {
     let host = try GroupHost(
       reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
-    house = try House(
-      host: host,
-      settings: .init(
-        name: "study", version: "1",
-        encoding: EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
-        path: folder.file("house.db"), resumes: true)
-    ) { Issue.record("\($0)") }
+    house = try House(host: host, settings: Self.settings(folder)) { Issue.record("\($0)") }
     loop = EventLoop(host.reactor, [host, house])
+  }
+
+  /// One that records what happens to it. `warn` gets the lines of its log.
+  convenience init(
+    in folder: TemporaryFolder, record: String,
+    warn: @escaping (String) -> Void = { Issue.record("\($0)") }
+  ) throws {
+    try self.init(in: folder, record)
+    house.listener.warning = warn
+    house.start()
+  }
+
+  private init(in folder: TemporaryFolder, _ record: String) throws {
+    let host = try GroupHost(
+      reactor: Reactor(), security: TLSContext(IdentityKey.generate()))
+    var settings = try Self.settings(folder)
+    settings.record = record
+    house = try House(host: host, settings: settings) { Issue.record("\($0)") }
+    loop = EventLoop(host.reactor, [host, house])
+  }
+
+  private static func settings(_ folder: TemporaryFolder) throws -> House.Settings {
+    .init(
+      name: "study", version: "1",
+      encoding: try EncoderChoice(codec: .auto, bitrate: nil, packetLength: 20),
+      path: folder.file("house.db"), resumes: true)
+  }
+
+  /// As a daemon does that another one goes on for.
+  func end() throws {
+    try loop.turn(until: HostClock.now + .milliseconds(300))
+    house.leave()
+    try house.end()
   }
 
   /// Returns the answer, which comes once it is on the disk.

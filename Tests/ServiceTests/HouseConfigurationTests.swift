@@ -74,6 +74,7 @@ import Testing
       state-dir = /var/lib/tutti
       socket = /run/tutti/control.sock
       voice = espeak-ng  --stdout -v en
+      record = /var/lib/tutti/house.txt
       """)
     #expect(read.name == "Our house")
     #expect(read.port == 80)
@@ -85,6 +86,8 @@ import Testing
     #expect(read.stateDirectory == "/var/lib/tutti")
     #expect(read.socket == "/run/tutti/control.sock")
     #expect(read.voice == ["espeak-ng", "--stdout", "-v", "en"])
+    #expect(read.record == "/var/lib/tutti/house.txt")
+    #expect(throws: Refusal.self) { try Self.read("record = house.txt") }
   }
 
   @Test func `inputs have sections of their own`() throws {

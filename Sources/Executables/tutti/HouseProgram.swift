@@ -84,7 +84,7 @@ final class HouseProgram: LoopMember {
       name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
       encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
       inputs: configuration.inputs, voice: configuration.voice)
-    settings.wallOffset = alarms.offset
+    (settings.wallOffset, settings.record) = (alarms.offset, configuration.record)
     if let lead = alarms.lead { settings.alarmLead = lead }
     settings.served = ServerAccess.items(configuration.servers)
     let music = MusicFolder.own

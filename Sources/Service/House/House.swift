@@ -1,4 +1,5 @@
 package import Clock
+import Disturbances
 package import Driver
 package import House
 package import LinuxIO
@@ -26,6 +27,8 @@ package final class House: LoopMember {
     package var voice: [String]
     /// Added to the machine's clock on the wall, for tests.
     package var wallOffset = Nanoseconds.zero
+    /// The path of the file that gets what happens; nil for none.
+    package var record: String?
     /// The keys that the configuration names, and the folders with music.
     package var fixed = SetUp.Fixed()
     /// Folders from which more may be chosen.
@@ -78,6 +81,7 @@ package final class House: LoopMember {
   private var remembered: [RoomRecord] = []
   private var nextWall = HostClock.now
   private var parting = PartingPlayers()
+  private var recording: HouseRecording?
 
   /// Reads what is kept. `tell` gets a line about a file that had to be set aside.
   package init(
@@ -122,8 +126,9 @@ package final class House: LoopMember {
     streams.claim(session.claims)
     host.outlivesGroups = true
     host.onDiscovery = { [unowned self] in discovered() }
-    players.hears = { [unowned session] group, event in
-      session.handle(.event(group: group, event), at: HostClock.now)
+    players.hears = { [unowned self] group, event in heard(event, of: group) }
+    players.carried = { [unowned self] group, command in
+      note(.command(command, group: group), of: group)
     }
     players.keeps = { [streams] group, record in streams.keep(record, of: group) }
     players.onEvent = { [unowned self] group, change in happened(change, to: group) }
@@ -137,6 +142,7 @@ package final class House: LoopMember {
   // MARK: - Running
 
   package func start() {
+    beginRecording()
     keepTones()
     keepAlarmTone()
     host.startDiscovery()
@@ -146,7 +152,7 @@ package final class House: LoopMember {
   }
 
   package var nextDeadline: LocalTime? {
-    [session.nextDeadline, titles.deadline].compactMap(\.self).min()
+    [session.nextDeadline, titles.deadline, recording?.nextDeadline].compactMap(\.self).min()
   }
 
   package func handle(_ event: ReactorEvent) -> Bool { false }
@@ -157,6 +163,7 @@ package final class House: LoopMember {
     handle(.timeout)
     endFinished()
     endWaitingForTitles(at: HostClock.now)
+    recording?.write()
   }
 
   /// Clocks on the wall are set seldom.
@@ -181,7 +188,9 @@ package final class House: LoopMember {
       guard let (answer, awaitsStreams) = requests.take(id) else { return }
       if awaitsStreams { streams.afterWriting { answer(result) } } else { answer(result) }
     case .save(let number, let record): writer.write((number, record))
-    case .changed(let change): readers.tell(change)
+    case .changed(let change):
+      readers.tell(change)
+      recordGroups(change)
     case .warning(let line): listener.warning(line)
     case .close(let player): parting.add(player, isTold: true)
     case .leave(let player): parting.add(player, isTold: false)
@@ -226,6 +235,7 @@ package final class House: LoopMember {
     for answer in looking.takeAll() { answer(.failure(HouseClient.isOver)) }
     handle(.end)
     inputs.awaitEnd()
+    recording?.end()
     streams.endWaiting()
     try parting.end()
     try host.end()
@@ -284,6 +294,38 @@ package final class House: LoopMember {
   package func show(_ library: HouseState.LibraryFigures) { handle(.library(library)) }
 
   package func show(secondProblem: String?) { handle(.second(problem: secondProblem)) }
+
+  // MARK: - The record
+
+  private func beginRecording() {
+    guard let path = settings.record else { return }
+    let mailbox = mailbox
+    recording = HouseRecording(
+      path: path, program: settings.version, warn: { [unowned self] in listener.warning($0) },
+      failed: { error in mailbox.post { house in house.recording?.failed(error) } })
+    recording?.handle(.groups(session.recordedGroups))
+  }
+
+  private func heard(_ event: SenderEvent, of group: String) {
+    session.handle(.event(group: group, event), at: HostClock.now)
+    guard recording != nil, let input = session.recorded(event, of: group) else { return }
+    note(input, of: group)
+  }
+
+  /// A group that was made just now is told of before what happens to it.
+  private func note(_ input: DisturbanceRecorder.Input, of group: String) {
+    guard let recording else { return }
+    if !recording.knows(group) { recording.handle(.groups(session.recordedGroups)) }
+    recording.handle(input)
+  }
+
+  private func recordGroups(_ change: HouseChange) {
+    // After the end no group has a room any more.
+    guard let recording, !isOver, !change.groups.isEmpty || !change.removedGroups.isEmpty else {
+      return
+    }
+    recording.handle(.groups(session.recordedGroups))
+  }
 
   // MARK: - Surroundings
 

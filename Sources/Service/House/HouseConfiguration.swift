@@ -7,7 +7,7 @@ package struct HouseConfiguration: Hashable, Sendable {
   /// The keys. A key with several values is written several times.
   package enum Key: String, CaseIterable, Sendable {
     case name, port, listen, token, open, hosts, library, resume, socket, voice, mpd, mpris
-    case second, with
+    case second, with, record
     case stateDirectory = "state-dir"
     case foldersFrom = "folders-from"
   }
@@ -50,6 +50,8 @@ package struct HouseConfiguration: Hashable, Sendable {
   package var second: UInt16?
   /// Where the household's first daemon is, if this is the second one.
   package var with: DaemonPlace?
+  /// The file that gets what happens to the household; nil is none.
+  package var record: String?
   package var inputs: [Input] = []
   /// Those that are told what is heard.
   package var listenServices: [ListenService] = []
@@ -101,7 +103,7 @@ package struct HouseConfiguration: Hashable, Sendable {
     case .library: library = []
     case .foldersFrom: foldersFrom = []
     case .name, .port, .token, .open, .resume, .stateDirectory, .socket, .voice, .mpd, .mpris,
-      .second, .with:
+      .second, .with, .record:
       break
     }
   }
@@ -168,6 +170,9 @@ package struct HouseConfiguration: Hashable, Sendable {
       }
       second = port
     case .with: with = try DaemonPlace(value)
+    case .record:
+      guard value.hasPrefix("/") else { throw .invalid("record is the whole path of a file") }
+      record = value
     case .voice: voice = value.split(whereSeparator: \.isWhitespace).map(String.init)
     }
   }

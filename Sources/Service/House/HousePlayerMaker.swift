@@ -12,6 +12,8 @@ final class HousePlayerMaker: HousePlayers {
   var onEvent: (String, GroupEvent.Change) -> Void = { _, _ in }
   /// Called with the identity of a group, and what another process must know to go on with it.
   var keeps: (String, StreamRecord?) -> Void = { _, _ in }
+  /// Called with the identity of a group, and a command that its player has carried out.
+  var carried: (String, PlayerCommand) -> Void = { _, _ in }
   private let host: GroupHost
   private let settings: House.Settings
   private let inputs: LiveInputs
@@ -45,6 +47,7 @@ final class HousePlayerMaker: HousePlayers {
       after: succession)
     driver.keeps = { [unowned self] in keeps(id, $0) }
     driver.hears = { [unowned self] in hears(id, $0) }
+    driver.carried = { [unowned self] in carried(id, $0) }
     driver.onEvent = { [unowned self] in onEvent(id, $0.change) }
     return driver
   }

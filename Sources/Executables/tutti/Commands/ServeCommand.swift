@@ -24,6 +24,7 @@ struct ServeCommand: ParsableCommand {
         tutti serve --config my.conf --resume no
         tutti serve --second yes                  a second machine may join
         tutti serve --with music.local            on that machine, once it has joined
+        tutti serve --record house.txt            what tutti-simulate --replay plays
       """)
   @Option(
     help: .init("Configuration file to read instead of /etc/tutti/tutti.conf.", valueName: "file"),
@@ -111,6 +112,12 @@ struct ServeCommand: ParsableCommand {
       "The machine of the household's first daemon, with which this one has been joined.",
       valueName: "host"))
   var with: String?
+  @Option(
+    help: .init(
+      "Write what happens to the household to this file, in lines that tutti-simulate plays.",
+      valueName: "file"),
+    completion: .file())
+  var record: String?
   @Option(help: "How audio is sent to the rooms: auto, pcm, flac or opus.")
   var codec = CodecOption.auto
 
@@ -184,6 +191,7 @@ struct ServeCommand: ParsableCommand {
       (.resume, [resume].compactMap { $0 }), (.voice, [voice].compactMap { $0 }),
       (.second, [second].compactMap { $0 }), (.with, [with].compactMap { $0 }),
       (.mpd, [mpd].compactMap { $0 }), (.mpris, [mpris].compactMap { $0 }),
+      (.record, [record].compactMap { $0 }.map(MediaPaths.absolute)),
       (.socket, [socket].compactMap { $0 }.map(MediaPaths.absolute)),
       (.stateDirectory, [stateDir].compactMap { $0 }.map(MediaPaths.absolute)),
     ]
