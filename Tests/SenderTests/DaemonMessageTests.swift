@@ -196,9 +196,11 @@ extension SplitMix64 {
       term: pick(0...Term.max), leads: next() % 2 == 0, reachesRooms: next() % 2 == 0,
       returns: next() % 2 == 0)
     let heard = DaemonWord.Heard(sentAt: daemonTime(), at: daemonTime())
-    return DaemonWord(
+    var said = DaemonWord(
       word: word, port: pick(0...UInt16.max), name: text(atMost: ProtocolLimits.name),
       sentAt: daemonTime(), heard: next() % 2 == 0 ? heard : nil)
+    said.isBehind = next() % 2 == 0
+    return said
   }
 
   private mutating func daemonTime() -> LocalTime {

@@ -1,7 +1,10 @@
 import Clock
+import Dispatch
+import Glibc
 import LinuxIO
 import SQLiteStore
 import Sender
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -22,8 +25,8 @@ import WireProtocol
 
     init() throws {
       (mine, copy) = (try TemporaryFolder(), try TemporaryFolder())
-      leader = SecondFiles(directory: mine.path)
-      follower = SecondFiles(directory: copy.path)
+      leader = try SecondFiles(directory: mine.path)
+      follower = try SecondFiles(directory: copy.path)
     }
 
     /// Sends what has changed, as bytes, and returns the numbers of the files that were sent.
@@ -35,7 +38,7 @@ import WireProtocol
       for message in leader.changes(at: now) {
         framer.append(message.encoded())
         while let raw = try framer.next() {
-          let isTaken = try take(DaemonMessage(decoding: raw))
+          let isTaken = take(try DaemonMessage(decoding: raw))
           #expect(isTaken)
         }
         if case .end(let file, _) = message { ends.append(file) }
@@ -43,8 +46,13 @@ import WireProtocol
       return ends
     }
 
-    func take(_ message: DaemonMessage) throws -> Bool {
-      try follower.take(message, lead: lead)
+    /// Returns once the disk has it.
+    func take(_ message: DaemonMessage) -> Bool {
+      let isTaken = follower.take(message, lead: lead, at: now)
+      let done = DispatchSemaphore(value: 0)
+      follower.writer.finish { done.signal() }
+      done.wait()
+      return isTaken
     }
 
     func begin() {
@@ -52,7 +60,11 @@ import WireProtocol
       follower.begin()
     }
 
-    func takeOver() throws { try follower.takeOver(lead: lead) }
+    func takeOver() {
+      let done = DispatchSemaphore(value: 0)
+      follower.takeOver(lead: lead, at: now) { done.signal() }
+      done.wait()
+    }
 
     func has(_ name: String) -> Bool { StateFile(path: copy.file(name)).stamp != nil }
 
@@ -192,7 +204,7 @@ import WireProtocol
     try bed.mine.write(journal().encoded(), to: "house.db.streams")
     try bed.send()
     bed.lead = .seconds(-7)
-    try bed.takeOver()
+    bed.takeOver()
     // Not on top of what was added before.
     #expect(try keptJournal().streams.map(\.record.clockLead) == [.seconds(-4), .seconds(-4)])
   }
@@ -205,7 +217,7 @@ import WireProtocol
     #expect(!bed.has("house.db.streams"))
     // Its clock is known later.
     bed.lead = .seconds(1)
-    try bed.takeOver()
+    bed.takeOver()
     #expect(try keptJournal().streams.map(\.record.clockLead) == [.seconds(4), .seconds(4)])
   }
 
@@ -219,21 +231,21 @@ import WireProtocol
   }
 
   @Test func `who takes over without any streams writes none`() throws {
-    try bed.takeOver()
+    bed.takeOver()
     #expect(!bed.has("house.db.streams"))
     // Half of a file is none.
     #expect(
       try bed.take(.piece(file: Kind.streams.rawValue, offset: 0, try journal().encoded())))
-    try bed.takeOver()
+    bed.takeOver()
     #expect(!bed.has("house.db.streams"))
   }
 
   // MARK: - Others
 
   @Test func `files of a later version are skipped`() throws {
-    #expect(try bed.take(.piece(file: 200, offset: 0, [1])))
-    #expect(try bed.take(.piece(file: 200, offset: 99, [1])))
-    #expect(try bed.take(.end(file: 200, size: 1_000)))
+    #expect(bed.take(.piece(file: 200, offset: 0, [1])))
+    #expect(bed.take(.piece(file: 200, offset: 99, [1])))
+    #expect(bed.take(.end(file: 200, size: 1_000)))
     try bed.mine.write([3], to: "access")
     try bed.send()
     #expect(try bed.copy.bytes(of: "access") == [3])
@@ -242,13 +254,102 @@ import WireProtocol
   @Test func `a file with a gap, or without its end, is told and not written`() throws {
     let file = Kind.browsers.rawValue
     try bed.copy.write([9], to: "access")
-    #expect(try !bed.take(.piece(file: file, offset: 1, [1])))
-    #expect(try !bed.take(.end(file: file, size: 1)))
-    #expect(try bed.take(.piece(file: file, offset: 0, [1, 2])))
-    #expect(try !bed.take(.end(file: file, size: 3)))
+    #expect(!bed.take(.piece(file: file, offset: 1, [1])))
+    #expect(!bed.take(.end(file: file, size: 1)))
+    #expect(bed.take(.piece(file: file, offset: 0, [1, 2])))
+    #expect(!bed.take(.end(file: file, size: 3)))
     #expect(try bed.copy.bytes(of: "access") == [9])
-    #expect(try bed.take(.end(file: file, size: 2)))
+    #expect(bed.take(.end(file: file, size: 2)))
     #expect(try bed.copy.bytes(of: "access") == [1, 2])
+  }
+
+  // MARK: - The disk
+
+  /// A disk that hangs or is full, as a test says.
+  private final class Disk: Sendable {
+    private let state = Mutex((written: [String](), isFull: false))
+    private let begun = DispatchSemaphore(value: 0)
+    private let opened = DispatchSemaphore(value: 1)
+
+    var written: [String] { state.withLock { $0.written } }
+    var isFull: Bool {
+      get { state.withLock { $0.isFull } }
+      set { state.withLock { $0.isFull = newValue } }
+    }
+
+    func write(_ kind: Kind, _ bytes: [UInt8]?) throws(IOError) {
+      begun.signal()
+      opened.wait()
+      defer { opened.signal() }
+      if isFull { throw IOError(call: "write", code: ENOSPC, text: "the disk is full") }
+      state.withLock { $0.written.append("\(kind) \(bytes ?? [])") }
+    }
+
+    func close() { opened.wait() }
+    func open() { opened.signal() }
+    func awaitWrite() { begun.wait() }
+  }
+
+  private static func follower(of disk: Disk) throws -> SecondFiles {
+    try SecondFiles(directory: "/nowhere") { kind, bytes throws(IOError) in
+      try disk.write(kind, bytes)
+    }
+  }
+
+  private static func second(_ number: Int64) -> LocalTime {
+    LocalTime(nanoseconds: number * 1_000_000_000)
+  }
+
+  private static func send(_ byte: UInt8, as kind: Kind, to follower: inout SecondFiles) {
+    let (file, now) = (kind.rawValue, second(100))
+    for message in [
+      DaemonMessage.piece(file: file, offset: 0, [byte]), .end(file: file, size: 1),
+    ] {
+      let isTaken = follower.take(message, lead: nil, at: now)
+      #expect(isTaken)
+    }
+  }
+
+  @Test func `a disk that hangs holds up no message, and then has the newest of each file`() throws
+  {
+    let disk = Disk()
+    var follower = try Self.follower(of: disk)
+    disk.close()
+    Self.send(1, as: .browsers, to: &follower)
+    disk.awaitWrite()
+    for byte in UInt8(2)...9 { Self.send(byte, as: .browsers, to: &follower) }
+    Self.send(7, as: .numbers, to: &follower)
+    let begin = Self.second(100)
+    #expect(follower.obstacle(at: begin + SecondWriter.patience - Nanoseconds(1)) == nil)
+    #expect(follower.obstacle(at: begin + SecondWriter.patience) == "the disk does not answer")
+    let done = DispatchSemaphore(value: 0)
+    follower.takeOver(lead: nil, at: begin) { done.signal() }
+    #expect(done.wait(timeout: .now()) == .timedOut)
+    disk.open()
+    done.wait()
+    #expect(disk.written.first == "browsers [1]")
+    #expect(disk.written.dropFirst().sorted() == ["browsers [9]", "numbers [7]"])
+    #expect(follower.obstacle(at: Self.second(1_000)) == nil)
+  }
+
+  @Test func `what a full disk does not take is told, and written once there is room`() throws {
+    let disk = Disk()
+    var follower = try Self.follower(of: disk)
+    disk.isFull = true
+    Self.send(1, as: .browsers, to: &follower)
+    while follower.obstacle(at: Self.second(100)) == nil {}
+    #expect(follower.obstacle(at: Self.second(100))?.contains("the disk is full") == true)
+    disk.isFull = false
+    #expect(disk.written.isEmpty)
+    while follower.obstacle(at: Self.second(105)) != nil {}
+    #expect(disk.written == ["browsers [1]"])
+    // Who takes over has what the disk has taken, and waits for no more of it.
+    disk.isFull = true
+    Self.send(2, as: .numbers, to: &follower)
+    let done = DispatchSemaphore(value: 0)
+    follower.takeOver(lead: nil, at: Self.second(106)) { done.signal() }
+    done.wait()
+    #expect(follower.obstacle(at: Self.second(1_000)) == nil && disk.written.count == 1)
   }
 
   @Test func `each file has the number of the specification`() throws {

@@ -39,8 +39,8 @@ final class HouseProgram: LoopMember {
   private let news: Inbox<ConfigurationWatch.News>
   /// The other daemon of a household that has two.
   private let second: SecondDaemon?
-  /// True while the household is told that it is missing.
-  private var misses = false
+  /// As the household was told it last.
+  private var secondProblem: String?
   private var end: LocalTime?
   private var needsStart = false
 
@@ -200,13 +200,10 @@ final class HouseProgram: LoopMember {
       needsStart = true
       leave()
     }
-    let isMissing = second.other.isMissing
-    guard isMissing != misses else { return }
-    misses = isMissing
-    house.show(
-      secondProblem: isMissing
-        ? "the household's other machine does not answer: nobody goes on with the music if this one fails"
-        : nil)
+    let problem = second.other.problem
+    guard problem != secondProblem else { return }
+    secondProblem = problem
+    house.show(secondProblem: problem)
   }
 
   private func follow(_ news: ConfigurationWatch.News) {

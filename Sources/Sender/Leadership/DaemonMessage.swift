@@ -75,6 +75,8 @@ package struct DaemonWord: Hashable, Sendable {
   package var sentAt: LocalTime
   /// The newest word of the other daemon; nil before the first.
   package var heard: Heard?
+  /// True if it follows, and cannot keep the files that it is sent.
+  package var isBehind = false
 
   package struct Heard: Hashable, Sendable {
     /// The time at which it was sent, by the other machine's clock.
@@ -102,13 +104,13 @@ package struct DaemonWord: Hashable, Sendable {
     sentAt = try reader.localTime("sent at")
     let heard = Heard(
       sentAt: try reader.localTime("other sent at"), at: try reader.localTime("heard at"))
-    self.heard = flags & 4 != 0 ? heard : nil
+    (self.heard, isBehind) = (flags & 4 != 0 ? heard : nil, flags & 16 != 0)
     name = try reader.text(atMost: ProtocolLimits.name, "name")
   }
 
   fileprivate func encode(to writer: inout ByteWriter) {
     writer.uint8(DaemonMessage.version)
-    let flags = [word.leads, word.reachesRooms, heard != nil, word.returns]
+    let flags = [word.leads, word.reachesRooms, heard != nil, word.returns, isBehind]
     writer.uint8(flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) })
     writer.uint32(word.term)
     writer.uint16(port)

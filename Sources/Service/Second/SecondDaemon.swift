@@ -42,13 +42,18 @@ package final class SecondDaemon: Sendable {
   package struct Other: Hashable, Sendable {
     /// True while it is connected.
     package var isUp = false
-    /// True if it has joined, and has not been connected for `SecondDaemon.patience`.
-    package var isMissing = false
+    /// Why one of the two could not go on with the music, as this one knows it.
+    package var problem: String?
     /// Its address, and the port of its page; nil before it is known.
     package var host: String?
     package var port: UInt16?
     /// The household's name, as it has said it.
     package var name: String?
+
+    /// For people who want something of this one, while it follows.
+    package var leading: String {
+      "the household's other daemon leads\(host.map { " at \($0)" } ?? ""): give commands there, or on its page"
+    }
   }
 
   private let mailbox: Mailbox<SecondLoop>
@@ -62,7 +67,8 @@ package final class SecondDaemon: Sendable {
     _ settings: Settings, security: sending TLSContext,
     rooms: @escaping @Sendable () -> [RoomRecord], report: @escaping @Sendable (String) -> Void
   ) throws(IOError) {
-    let shared = Shared(settings.record.name)
+    let shared = Shared(
+      Other(host: settings.record.address?.host, name: settings.record.name))
     let loop = try SecondLoop(
       settings, security, .init(shared: shared, rooms: rooms, report: report))
     (mailbox, self.shared) = (loop.mailbox, shared)
@@ -122,7 +128,7 @@ extension SecondDaemon {
 
     let state: Mutex<State>
 
-    init(_ name: String?) { state = Mutex(State(other: Other(name: name))) }
+    init(_ other: Other) { state = Mutex(State(other: other)) }
 
     func change(_ body: (inout Other) -> Void) {
       tell { state in

@@ -55,16 +55,25 @@ struct SecondFiles {
   private var stamps: [Kind: StateFile.Stamp] = [:]
   private var tables: [Kind: Tables] = [:]
   private var nextLook: [Kind: LocalTime] = [:]
-  /// Files of the leader's that the follower's disk has not taken yet.
-  private var unwritten: Set<Kind> = []
+  let writer: SecondWriter
   private var problems: Set<Problem> = []
   private var news: [Problem] = []
 
-  init(directory: String) { self.directory = directory }
+  init(directory: String) throws(IOError) {
+    try self.init(directory: directory) { kind, bytes throws(IOError) in
+      try Self.write(bytes, as: kind, in: directory)
+    }
+  }
+
+  /// - Parameter write: a test's, in the place of the disk.
+  init(directory: String, write: @escaping SecondWriter.Write) throws(IOError) {
+    self.directory = directory
+    writer = try SecondWriter(write)
+  }
 
   /// The other daemon has nothing, or nothing that counts any more.
   mutating func begin() {
-    (mirrors, stamps, tables, nextLook, unwritten) = ([:], [:], [:], [:], [])
+    (mirrors, stamps, tables, nextLook) = ([:], [:], [:], [:])
   }
 
   /// Returns those that were not told before.
@@ -77,7 +86,11 @@ struct SecondFiles {
     if problems.insert(problem).inserted { news.append(problem) }
   }
 
-  private func file(_ kind: Kind) -> StateFile { StateFile(path: directory + "/" + kind.name) }
+  private func file(_ kind: Kind) -> StateFile { Self.file(kind, in: directory) }
+
+  private static func file(_ kind: Kind, in directory: String) -> StateFile {
+    StateFile(path: directory + "/" + kind.name)
+  }
 
   // MARK: - The leader
 
@@ -123,10 +136,10 @@ struct SecondFiles {
 
   // MARK: - The follower
 
-  /// Takes a message of the leader, and writes each file that is whole. False if no leader sends this.
+  /// Takes a message of the leader, and has each file written that is whole. False if no leader sends this.
   ///
   /// - Parameter lead: the leader's clock less this machine's; nil if it is not known yet.
-  mutating func take(_ message: DaemonMessage, lead: Nanoseconds?) throws(IOError) -> Bool {
+  mutating func take(_ message: DaemonMessage, lead: Nanoseconds?, at now: LocalTime) -> Bool {
     switch message {
     case .word: return true
     case .piece(let file, let offset, let bytes):
@@ -135,37 +148,43 @@ struct SecondFiles {
     case .end(let file, let size):
       guard let kind = Kind(rawValue: file) else { return true }
       guard mirrors[kind, default: MirroredFile()].end(size: size) else { return false }
-      unwritten.insert(kind)
-      try writeAll(lead)
+      post(kind, lead, at: now)
       return true
     }
   }
 
-  /// Before this machine leads: the streams by its own clock, as exactly as that is known by now.
-  mutating func takeOver(lead: Nanoseconds?) throws(IOError) {
-    if mirrors[.streams] != nil { unwritten.insert(.streams) }
-    try writeAll(lead)
+  /// Before this machine leads: the streams by its own clock, as exactly as that is known by now. `done` is called once all that
+  /// came before was given to the disk, on another thread.
+  mutating func takeOver(
+    lead: Nanoseconds?, at now: LocalTime, _ done: @escaping @Sendable () -> Void
+  ) {
+    post(.streams, lead, at: now)
+    writer.finish(done)
   }
 
-  private mutating func writeAll(_ lead: Nanoseconds?) throws(IOError) {
-    for kind in Kind.allCases where unwritten.contains(kind) {
-      guard let mirror = mirrors[kind], mirror.isWhole else { continue }
-      try write(mirror.bytes, as: kind, lead)
-      unwritten.remove(kind)
-    }
-  }
+  /// Says why not all that came stands on the disk, and tries that again.
+  func obstacle(at now: LocalTime) -> String? { writer.obstacle(at: now) }
 
-  private mutating func write(_ bytes: [UInt8], as kind: Kind, _ lead: Nanoseconds?) throws(IOError)
-  {
+  private mutating func post(_ kind: Kind, _ lead: Nanoseconds?, at now: LocalTime) {
+    guard let mirror = mirrors[kind], mirror.isWhole else { return }
     switch kind {
-    case .streams: return try write(streams: bytes, lead)
-    case .house where Self.version(of: bytes) > HouseStore.version: return note(.newer)
-    case .house, .library:
-      // The log belongs to the file that was there before.
-      for ending in ["-wal", "-shm"] { try StateFile(path: file(kind).path + ending).remove() }
-    case .paired, .rooms, .browsers, .numbers: break
+    case .streams: writer.post(kind, Self.own(streams: mirror.bytes, lead), at: now)
+    case .house where Self.version(of: mirror.bytes) > HouseStore.version: note(.newer)
+    case .house, .library, .paired, .rooms, .browsers, .numbers:
+      writer.post(kind, mirror.bytes, at: now)
     }
-    try file(kind).keep(bytes)
+  }
+
+  private static func write(
+    _ bytes: [UInt8]?, as kind: Kind, in directory: String
+  ) throws(IOError) {
+    let file = file(kind, in: directory)
+    guard let bytes else { return try file.remove() }
+    // The log belongs to the file that was there before.
+    for ending in kind.isTables ? ["-wal", "-shm"] : [] {
+      try StateFile(path: file.path + ending).remove()
+    }
+    try file.keep(bytes)
   }
 
   /// The version of the tables, as SQLite keeps it in the header of its file: https://sqlite.org/fileformat.html
@@ -173,17 +192,18 @@ struct SecondFiles {
     file.count < 64 ? 0 : file[60..<64].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  private func write(streams bytes: [UInt8], _ lead: Nanoseconds?) throws(IOError) {
+  /// Nil while they cannot be gone on with.
+  private static func own(streams bytes: [UInt8], _ lead: Nanoseconds?) -> [UInt8]? {
     guard let lead, let boot = HouseStreams.boot,
       let journal = try? StreamJournal(decoding: bytes)
-    else { return try file(.streams).remove() }
+    else { return nil }
     let streams = journal.streams.map { stream in
       var record = stream.record
       record.clockLead = record.clockLead + lead
       return StreamJournal.Stream(group: stream.group, record: record)
     }
-    let own = StreamJournal(
-      boot: boot, senderID: journal.senderID, slept: HostClock.timeSuspended, streams: streams)
-    try file(.streams).keep(own.encoded())
+    return StreamJournal(
+      boot: boot, senderID: journal.senderID, slept: HostClock.timeSuspended, streams: streams
+    ).encoded()
   }
 }

@@ -35,11 +35,18 @@ final class SecondLoop {
   private var isMissing = false
   /// To be called once what was said has left.
   private var said: [() -> Void] = []
+  /// The term in which it leads once its files are written. Nothing is said before: who says so must be able to.
+  private var comingTerm: Term?
   /// True once it has led: the files belong to the program that still ends, and a new process takes those of the other daemon.
   var hasLed = false
   /// Obstacles that were told, so that each is told once until the other daemon is there again.
   private var isDownTold = false
+  private var complaint: String?
+  /// Why this one, and the other one, does not keep what it is sent while it follows.
   private var obstacle: String?
+  private var isOtherBehind = false
+  /// The newest.
+  private var notice: Leadership.Notice?
 
   init(
     _ settings: SecondDaemon.Settings, _ security: TLSContext, _ means: Means
@@ -50,7 +57,7 @@ final class SecondLoop {
     terms = RoomTerms(reactor: reactor, security: security)
     joining = JoiningDesk(link, mailbox, directory: settings.directory, report: means.report)
     file = SecondFile(directory: settings.directory)
-    files = SecondFiles(directory: settings.directory)
+    files = try SecondFiles(directory: settings.directory)
     (record, port) = (settings.record, settings.port)
     chosen = settings.name
     leadership = Leadership(settings.record.memory, at: HostClock.now)
@@ -82,9 +89,10 @@ final class SecondLoop {
     joining.turn(at: HostClock.now)
     if let time = missingAt, time <= HostClock.now {
       (missingAt, isMissing) = (nil, true)
-      means.shared.change { $0.isMissing = true }
     }
     handle(.timeout)
+    let problem = problem
+    means.shared.change { $0.problem = problem }
   }
 
   /// Calls `said` once the other daemon has been told that this one begins anew.
@@ -111,11 +119,11 @@ final class SecondLoop {
   }
 
   private func isUp(at address: SocketAddress?) {
-    (clock, heard, obstacle, isDownTold) = (LeaderClock(), nil, nil, false)
+    (clock, heard, complaint, isDownTold) = (LeaderClock(), nil, nil, false)
     files.begin()
     (missingAt, isMissing) = (nil, false)
     means.shared.change {
-      ($0.isUp, $0.isMissing) = (true, false)
+      $0.isUp = true
       $0.host = address?.host ?? $0.host
     }
     // From now on the first daemon knows that there is a second one.
@@ -142,6 +150,9 @@ final class SecondLoop {
     }
     heard = .init(sentAt: word.sentAt, at: now)
     if word.word.leads { learn(word) }
+    let wasBehind = isOtherBehind
+    isOtherBehind = word.isBehind
+    if isOtherBehind, !wasBehind { means.report(Self.otherIsBehind) }
     handle(.heard(word.word))
   }
 
@@ -157,13 +168,10 @@ final class SecondLoop {
 
   private func take(_ message: DaemonMessage) {
     guard !hasLed else { return }
-    do throws(IOError) {
-      if try !files.take(message, lead: clock.lead(at: HostClock.now)) {
-        link.hangUp()
-        isDown("it sends files with gaps")
-      }
-    } catch {
-      complain(error)
+    let now = HostClock.now
+    if !files.take(message, lead: clock.lead(at: now), at: now) {
+      link.hangUp()
+      isDown("it sends files with gaps")
     }
     tellProblems()
   }
@@ -196,25 +204,32 @@ final class SecondLoop {
     case .lead(let term): lead(term)
     case .follow:
       files.close()
-      joining.access = nil
+      (joining.access, comingTerm) = (nil, nil)
       means.shared.tell(.follows)
     case .notice(.hearsNoFollower) where record.address == nil: break
-    case .notice(let notice): means.report(sentence(notice))
+    case .notice(let notice):
+      self.notice = notice
+      means.report(sentence(notice))
     }
   }
 
-  /// Rooms are left alone while nobody has joined.
+  /// Rooms are left alone while nobody has joined. Whose disk does not answer claims none: it could not go on.
   private func ask(_ request: TermRequest, round: Int) {
-    let rooms = record.address == nil ? [] : means.rooms()
+    let rooms =
+      record.address == nil || request.isClaim && obstacle == SecondWriter.hangs
+      ? [] : means.rooms()
     terms.ask(request, round: round, of: rooms) { event in mailbox.post { $0.take(event) } }
   }
 
   private var name: String { chosen ?? record.name ?? "" }
 
   private func tell(_ word: Leadership.Word) {
-    link.send(
-      DaemonWord(word: word, port: port, name: name, sentAt: HostClock.now, heard: heard))
+    guard comingTerm == nil else { return }
     let now = HostClock.now
+    lookAtDisk(at: now)
+    var said = DaemonWord(word: word, port: port, name: name, sentAt: now, heard: heard)
+    said.isBehind = obstacle != nil
+    link.send(said)
     // With the answer to its first word the other daemon knows this clock, before the streams come.
     guard leadership.isLeading, heard != nil, link.isUp, link.isIdle, nextLook <= now else {
       return
@@ -224,14 +239,23 @@ final class SecondLoop {
     tellProblems()
   }
 
+  private func lookAtDisk(at now: LocalTime) {
+    let found = leadership.isLeading || hasLed ? nil : files.obstacle(at: now)
+    guard found != obstacle else { return }
+    obstacle = found
+    if let found { means.report(Self.isBehind(found)) }
+  }
+
   private func lead(_ term: Term) {
-    do throws(IOError) {
-      try files.takeOver(lead: clock.lead(at: HostClock.now))
-    } catch {
-      complain(error)
-    }
+    (comingTerm, hasLed) = (term, true)
+    let (now, mailbox) = (HostClock.now, mailbox)
+    files.takeOver(lead: clock.lead(at: now), at: now) { mailbox.post { $0.tookOver(term) } }
     files.begin()
-    hasLed = true
+  }
+
+  private func tookOver(_ term: Term) {
+    guard comingTerm == term else { return }
+    comingTerm = nil
     means.shared.tell(.leads(term))
   }
 
@@ -241,9 +265,32 @@ final class SecondLoop {
 
   /// Music is worth more than a disk that keeps everything.
   private func complain(_ error: IOError) {
-    guard obstacle != "\(error)" else { return }
-    obstacle = "\(error)"
+    guard complaint != "\(error)" else { return }
+    complaint = "\(error)"
     means.report("what the household's two daemons share cannot be kept: \(error)")
+  }
+
+  /// Why the household's music would stop if one of the two failed; the same words for the log, pages and terminals.
+  private var problem: String? {
+    if leadership.isLeading {
+      if isMissing { return sentence(.hearsNoFollower) }
+      return isOtherBehind ? Self.otherIsBehind : nil
+    }
+    switch notice {
+    case .roomsHearLeader?, .noRoomAnswers?: return notice.map(sentence)
+    case .leads?, .follows?, .hearsNoFollower?, nil:
+      return obstacle.map(Self.isBehind)
+        ?? (isMissing ? "the household's other daemon\(place) does not answer" : nil)
+    }
+  }
+
+  private var place: String { record.address.map { " at \($0.host)" } ?? "" }
+
+  private static let otherIsBehind =
+    "the household's other machine cannot keep what it is sent, and would go on with older queues: make room on its disk, or mend it"
+
+  private static func isBehind(_ obstacle: String) -> String {
+    "what the household's other daemon sends cannot be kept here, so that this one would go on with older queues: \(obstacle)"
   }
 
   private func sentence(_ notice: Leadership.Notice) -> String {
@@ -256,7 +303,7 @@ final class SecondLoop {
     case .noRoomAnswers:
       "neither the household's other daemon nor a room answers: is this machine cut off from the network?"
     case .hearsNoFollower:
-      "the household's other daemon does not answer: nobody goes on with the music if this machine fails"
+      "the household's other daemon\(place) does not answer: nobody goes on with the music if this machine fails"
     }
   }
 }
