@@ -60,7 +60,9 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var version: String
     /// Why nothing can be kept: no edit is done until it can be again.
     package var diskProblem: String?
-    /// Why nobody goes on with the music if this machine fails, in a household that has two daemons.
+    /// Where the household's other machine is, while it is there.
+    package var second: String?
+    /// Why nobody, or only the other machine, could go on with the music, in a household that has two daemons.
     package var secondProblem: String?
     /// Seconds by which its time, that of alarms, is ahead of UTC now.
     package var zoneOffsetS: Int64 = 0

@@ -356,7 +356,9 @@ class Rooms(UseTest):
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), PHONE[0])
         page.reload()
         expect(line).to_have_count(1)
-        self.api(page, "POST", "/mock/server", {"diskProblem": None})
+        self.api(page, "POST", "/mock/server", {"diskProblem": None, "secondProblem": "it does not answer"})
+        expect(line).to_have_text("It does not answer.")
+        self.api(page, "POST", "/mock/server", {"secondProblem": None})
         expect(line).to_have_count(0)
 
     def test_a_room_by_itself_has_one_slider_and_its_name_once(self):

@@ -39,8 +39,8 @@ final class HouseProgram: LoopMember {
   private let news: Inbox<ConfigurationWatch.News>
   /// The other daemon of a household that has two.
   private let second: SecondDaemon?
-  /// As the household was told it last.
-  private var secondProblem: String?
+  /// As the household knows it.
+  private var shown = SecondMachine()
   private var end: LocalTime?
   private var needsStart = false
 
@@ -200,10 +200,11 @@ final class HouseProgram: LoopMember {
       needsStart = true
       leave()
     }
-    let problem = second.other.problem
-    guard problem != secondProblem else { return }
-    secondProblem = problem
-    house.show(secondProblem: problem)
+    let other = second.other
+    let machine = SecondMachine(host: other.isUp ? other.host : nil, problem: other.problem)
+    guard machine != shown else { return }
+    shown = machine
+    house.show(machine)
   }
 
   private func follow(_ news: ConfigurationWatch.News) {

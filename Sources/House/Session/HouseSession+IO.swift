@@ -125,8 +125,8 @@ extension HouseSession {
     /// Facts about files, by their places.
     case described([String: Order.NewEntry])
     case library(HouseState.LibraryFigures)
-    /// Why the household's other daemon could not go on; nil if it could.
-    case second(problem: String?)
+    /// The household's other machine has come or gone, or has another problem.
+    case second(SecondMachine)
     /// The keys that the configuration's file and the options name: at the start, and when they have changed.
     case configured(SetUp.Fixed)
     /// The disk has the record of this number.

@@ -11,7 +11,8 @@ extension HouseSession {
     let rooms = shown(roomIDs.map { room(id: $0, statuses, at: now) })
     var server = HouseState.Server(
       id: configuration.id, name: configuration.name, version: configuration.version)
-    (server.diskProblem, server.secondProblem) = (disk.problem, secondProblem)
+    server.diskProblem = disk.problem
+    (server.second, server.secondProblem) = (second.machine.host, second.problem)
     server.zoneOffsetS = alarms.book.zoneOffset
     server.night = night.shown
     (server.dates, server.fixed) = (setUp.chosen.dates, setUp.fixed.keys)

@@ -35,7 +35,7 @@ package final class HouseSession {
   /// Keyed by the names of inputs.
   var inputStates: [String: InputState] = [:]
   var library = HouseState.LibraryFigures()
-  var secondProblem: String?
+  var second = HouseSecond()
   /// Draws the orders of shuffled lists.
   var random: SplitMix64
   private(set) var now: LocalTime
@@ -102,9 +102,9 @@ package final class HouseSession {
     case .library(let figures):
       desk.hasNews = desk.hasNews || figures != library
       library = figures
-    case .second(let problem):
-      desk.hasNews = desk.hasNews || problem != secondProblem
-      secondProblem = problem
+    case .second(let machine):
+      desk.hasNews = desk.hasNews || machine != second.machine
+      second.machine = machine
     case .configured(let fixed): configured(fixed)
     case .written(let number, let record): wrote(number, record)
     case .notWritten(let number, let refusal): failedToWrite(number, refusal)
@@ -165,6 +165,7 @@ package final class HouseSession {
       (nextLook, desk.hasNews) = (now + Self.lookInterval, true)
       takeBackFreed()
       lookAtNight()
+      lookAtSecond()
     }
     if desk.hasNews {
       // A room that has just come must not begin with the other channel.

@@ -64,12 +64,13 @@ function show() {
 	drawEntries()
 }
 
-/** Shows the server's sentence if its disk stores no changes. */
+/** Shows the server's sentence if its disk stores no changes, or its second machine cannot go on. */
 function drawDisk() {
-	const problem = store.server.diskProblem ?? store.server.secondProblem
+	const { diskProblem, secondProblem } = store.server
+	const problem = diskProblem ? `${diskProblem}. Music plays on` : secondProblem
 	const line = byId("disk")
 	line.hidden = !problem
-	if (problem) setText(line, `${problem[0].toUpperCase()}${problem.slice(1)}. Music plays on.`)
+	if (problem) setText(line, `${problem[0].toUpperCase()}${problem.slice(1)}.`)
 }
 
 function draw() {

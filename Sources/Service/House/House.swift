@@ -293,7 +293,7 @@ package final class House: LoopMember {
 
   package func show(_ library: HouseState.LibraryFigures) { handle(.library(library)) }
 
-  package func show(secondProblem: String?) { handle(.second(problem: secondProblem)) }
+  package func show(_ second: SecondMachine) { handle(.second(second)) }
 
   // MARK: - The record
 
