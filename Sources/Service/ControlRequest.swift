@@ -103,6 +103,8 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
   package var alarms: [AlarmLine]? = nil
   /// A daemon's inputs, for requests about them.
   package var inputs: [HouseState.Input]? = nil
+  /// How a daemon's household is, for requests about the status or all groups.
+  package var household: Household? = nil
 
   /// The answer of a daemon that was told to end, and has closed the connection.
   package static let ended = ControlAnswer(done: "the daemon has ended")
@@ -117,6 +119,25 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
 
     package init(rooms: [String], receivers: [String]) {
       (self.rooms, self.receivers) = (rooms, receivers)
+    }
+  }
+
+  /// A household as a whole, with the sentences of its page.
+  package struct Household: Codable, Hashable, Sendable {
+    package var diskProblem: String?
+    /// Where the other machine is, while it is there.
+    package var second: String?
+    package var secondProblem: String?
+    /// True for a daemon that follows: it has no music, and takes no other request.
+    package var follows: Bool?
+
+    package init(second: String?, problem: String?) {
+      (self.second, secondProblem, follows) = (second, problem, true)
+    }
+
+    init(_ server: HouseState.Server) {
+      (diskProblem, second) = (server.diskProblem, server.second)
+      secondProblem = server.secondProblem
     }
   }
 

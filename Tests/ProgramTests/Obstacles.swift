@@ -5,7 +5,7 @@ import Testing
 /// Obstacles for a program that is started with `environment`.
 struct Obstacles {
   enum Obstacle: String {
-    case fsync
+    case fsync, rename
     case noThread = "pthread_create"
     case open = "snd_pcm_open"
     case busy

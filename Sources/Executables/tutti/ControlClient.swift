@@ -143,6 +143,7 @@ struct ControlClient {
     guard let answer = try askIfRunning(request, rooms: rooms) else {
       throw Failure(.unavailable, "nothing is playing; begin with: tutti play FILE")
     }
+    if answer.household?.follows == true { throw Refusal.unavailable(answer.done ?? "") }
     return answer
   }
 

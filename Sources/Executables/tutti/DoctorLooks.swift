@@ -29,9 +29,15 @@ final class PlayerLook: Sendable {
         }
         let rooms = answer.status?.rooms ?? []
         playing.withLock { $0 = rooms }
-        return [.well("player", "\(answer.status?.state ?? .stopped), rooms: \(rooms.count)")]
+        let state =
+          answer.household?.follows == true
+          ? "follows the household's other daemon"
+          : "\(answer.status?.state ?? .stopped), rooms: \(rooms.count)"
+        return [.well("player", state)] + Self.findings(answer)
       } catch let error as Refusal {
-        return [.well("player", "runs: \(error.description)")]
+        // Without a group it has no status.
+        let answer = try? client.askIfRunning(.groups)
+        return [.well("player", "runs: \(error.description)")] + Self.findings(answer)
       } catch let failure as Failure where client.place.advice != nil {
         return [
           .notice("player", "this user may not command the daemon", cure: failure.description)
@@ -40,6 +46,14 @@ final class PlayerLook: Sendable {
         return [silence]
       }
     }
+  }
+
+  private static func findings(_ answer: ControlAnswer?) -> [Finding] {
+    guard let household = answer?.household else { return [] }
+    return HouseholdFacts(
+      diskProblem: household.diskProblem, second: household.second,
+      secondProblem: household.secondProblem, follows: household.follows == true
+    ).findings
   }
 
   /// Without it, commands use what this user alone has, such as pairings.

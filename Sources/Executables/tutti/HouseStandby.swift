@@ -14,6 +14,7 @@ final class HouseStandby: LoopMember {
   private let controls: [ControlServer]
   private let sign: PageSign?
   private let second: SecondDaemon
+  private let state: StateDirectory
   private var isOver = false
   /// False before it is known which of the two leads.
   private var follows = false
@@ -21,7 +22,7 @@ final class HouseStandby: LoopMember {
 
   init(_ second: SecondDaemon, _ configuration: HouseConfiguration, state: StateDirectory) throws {
     let reactor = try Reactor()
-    (self.reactor, self.second) = (reactor, second)
+    (self.reactor, self.second, self.state) = (reactor, second, state)
     let control = try ControlServer(path: state.controlSocket, reactor: reactor)
     let shared = try configuration.socket.map {
       try ControlServer(path: $0, isShared: true, reactor: reactor)
@@ -67,6 +68,22 @@ final class HouseStandby: LoopMember {
     }
   }
 
+  /// Tells how things are, and which rooms are paired; all else is the leader's.
+  private func outcome(of request: ControlRequest) -> ControlReply.Outcome {
+    let other = second.other
+    let line = other.problem ?? other.leading
+    switch request {
+    case .status:
+      var answer = ControlAnswer(said: line)
+      answer.household = .init(second: other.isUp ? other.host : nil, problem: other.problem)
+      return .done(answer: answer)
+    case .pairing(.list):
+      if let paired = try? state.paired() { return .pairing(answer: PairingAnswer(paired)) }
+    default: break
+    }
+    return .refused(error: .unavailable(line))
+  }
+
   private func answer(
     _ call: ControlCall, _ reply: @escaping (ControlReply) -> Void, mayEnd: Bool
   ) {
@@ -78,9 +95,6 @@ final class HouseStandby: LoopMember {
       let refusal = Refusal.notYet("the daemon is starting; try again in two seconds")
       return reply(ControlReply(id: call.id, .refused(error: refusal)))
     }
-    let place = second.other.host.map { " at \($0)" } ?? ""
-    let refusal = Refusal.unavailable(
-      "the household's other daemon leads\(place): give commands there, or on its page")
-    reply(ControlReply(id: call.id, .refused(error: refusal)))
+    reply(ControlReply(id: call.id, outcome(of: call.request)))
   }
 }

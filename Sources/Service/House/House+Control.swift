@@ -26,8 +26,9 @@ extension House {
     case .status:
       var answer = view(of: try session.group(named: call.group))
       (answer.groups, answer.rooms) = (groupLines, session.roomNames)
+      answer.household = household
       reply(.success(answer))
-    case .groups: reply(.success(ControlAnswer(groups: groupLines)))
+    case .groups: reply(.success(ControlAnswer(groups: groupLines, household: household)))
     case .alarms: reply(.success(ControlAnswer(alarms: alarmLines)))
     case .inputs: reply(.success(ControlAnswer(inputs: measuredInputs)))
     case .queue: reply(.success(view(of: try session.group(named: call.group), hasQueue: true)))
@@ -91,6 +92,8 @@ extension House {
     request.rooms += try request.addresses.map(id(ofAddress:))
     return request
   }
+
+  private var household: ControlAnswer.Household { .init(publish().server) }
 
   private var groupLines: [ControlAnswer.GroupLine] {
     let meant = session.meantGroup?.id

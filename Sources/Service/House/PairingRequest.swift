@@ -36,7 +36,7 @@ package struct PairingAnswer: Codable, Hashable, Sendable {
   package var rooms: [Room]?
   package var outcome: Outcome?
 
-  init(_ pairings: Pairings) {
+  package init(_ pairings: Pairings) {
     rooms = pairings.all.map { Room(id: $0.id.hex, name: $0.name) }
   }
 

@@ -1,8 +1,9 @@
 // A library to preload into a program under test. While $OBSTACLES contains a file named after one of these calls, the call
-// waits or fails: fsync and snd_pcm_open wait, pthread_create fails. With a file `busy`, snd_pcm_open says that the card is busy.
+// waits or fails: fsync, rename and snd_pcm_open wait, pthread_create fails. With a file `busy`, snd_pcm_open says that the card is busy.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,11 @@ static int lies(const char *name) {
 int fsync(int file) {
   while (lies("fsync")) usleep(1000);
   return (int)syscall(SYS_fsync, file);
+}
+
+int rename(const char *from, const char *to) {
+  while (lies("rename")) usleep(1000);
+  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int snd_pcm_open(void *pcm, const char *name, int stream, int mode) {

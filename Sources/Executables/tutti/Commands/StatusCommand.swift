@@ -12,6 +12,8 @@ struct StatusCommand: ParsableCommand {
     discussion: """
       If a daemon has several groups, they are listed first.
       The arrow marks the group that commands use without --group.
+      At the end it says what is wrong with the household as a whole, such as a full
+      disk, and where its second machine is.
 
       Columns that do not fit into the window are left out.
       The columns delay and channels appear if a room has a delay, or does not play
@@ -37,7 +39,7 @@ struct StatusCommand: ParsableCommand {
         let answer = try client.ask(.status)
         guard let status = answer.status else { return try common.show(answer) }
         if common.json {
-          try printJSON(status)
+          try printJSON(HouseholdStatus(status: status, household: answer.household))
         } else {
           if watch, isTerminal { try output(Array("\u{1B}[2J\u{1B}[H".utf8)) }
           let width = TerminalText.columns(of: STDOUT_FILENO)
@@ -47,10 +49,22 @@ struct StatusCommand: ParsableCommand {
           for line in StatusText.lines(status, width: width, hasDetails: details) {
             try printLine(line)
           }
+          for line in HouseholdText.lines(answer.household) { try printLine(line) }
         }
         if watch { sleep(1) }
       } while watch
     }
+  }
+}
+
+/// The status of a group, with what concerns the household as a whole beside it.
+private struct HouseholdStatus: Encodable {
+  let status: StatusReport
+  let household: ControlAnswer.Household?
+
+  func encode(to encoder: any Encoder) throws {
+    try status.encode(to: encoder)
+    try household?.encode(to: encoder)
   }
 }
 
@@ -69,7 +83,8 @@ struct GroupsCommand: ParsableCommand {
 
   func run() throws {
     try reporting {
-      guard let groups = try common.client(try common.state()).ask(.groups).groups else {
+      let answer = try common.client(try common.state()).ask(.groups)
+      guard let groups = answer.groups else {
         throw Failure(.unavailable, "a player in a terminal has no groups; see: tutti status")
       }
       if common.json {
@@ -81,7 +96,21 @@ struct GroupsCommand: ParsableCommand {
         try printLine("there are no groups; make one with: tutti play FILE --on ROOM")
       }
       for line in GroupsText.lines(groups, width: width) { try printLine(line) }
+      for line in HouseholdText.lines(answer.household) { try printLine(line) }
     }
+  }
+}
+
+/// A daemon's household as a whole, for people; nothing where it has one machine and a disk that works.
+enum HouseholdText {
+  static func lines(_ household: ControlAnswer.Household?) -> [StyledText] {
+    guard let household else { return [] }
+    let problems = [household.diskProblem, household.secondProblem].compactMap { $0 }
+    var lines = problems.map { StyledText($0, .warning) }
+    if household.secondProblem == nil, let second = household.second {
+      lines.append(StyledText("\(second) goes on with the music if this machine fails", .faint))
+    }
+    return lines.isEmpty ? [] : [StyledText()] + lines
   }
 }
 
