@@ -86,9 +86,12 @@ async def test_faults_of_rooms_come_and_go(hass, entry, code, key):
 
 
 async def test_faults_end_with_the_entry(hass, entry):
-    server = {**entry.runtime_data.server, "diskProblem": "the disk is full"}
+    server = {
+        **entry.runtime_data.server, "diskProblem": "the disk is full", "secondProblem": "it does not answer",
+    }  # fmt: skip
     await told(hass, entry, {"server": server})
     assert issues(hass)["disk"].translation_placeholders["problem"] == "the disk is full"
+    assert issues(hass)["second"].translation_placeholders["problem"] == "it does not answer"
     # What was wrong is still wrong while the household is away.
     entry.runtime_data._lost("for a test")
     assert "disk" in issues(hass)

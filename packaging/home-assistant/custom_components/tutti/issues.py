@@ -20,6 +20,8 @@ ROOM_FAULTS = {
     "otherVersion": "other_version",
     "refused": "refused",
 }
+# Sentences of the household about itself, by the keys of their texts.
+SERVER_FAULTS = {"disk": "diskProblem", "second": "secondProblem"}
 # The fault that people mend in Home Assistant, by a PIN.
 NOT_PAIRED = "not_paired"
 
@@ -42,9 +44,10 @@ def faults(coordinator: TuttiCoordinator) -> Iterator[tuple[str, Fault]]:
             continue
         names = (("household", household), ("room", room["name"]))
         yield f"{coordinator.key(identity)}_{key}", Fault(key=key, names=names, room=identity)
-    if problem := coordinator.server.get("diskProblem"):
-        names = (("household", household), ("problem", problem))
-        yield f"{coordinator.household}_disk", Fault(key="disk", names=names)
+    for key, field in SERVER_FAULTS.items():
+        if problem := coordinator.server.get(field):
+            names = (("household", household), ("problem", problem))
+            yield f"{coordinator.household}_{key}", Fault(key=key, names=names)
     for folder in coordinator.library.get("awayFolders", []):
         names = (("folder", folder), ("household", household))
         yield f"{coordinator.household}_folder_{folder}", Fault(key="folder_away", names=names)
