@@ -44,7 +44,7 @@ import Testing
     world.advance(by: .seconds(60))
     #expect(server.secondProblem == line)
     #expect(world.warnings == [line])
-    // What the other machine lacks comes first, and without it nobody could go on.
+    // The other machine's own problem comes first, and without that machine nobody could go on.
     tell("10.0.0.2", "its disk is full")
     #expect(server.secondProblem == "its disk is full")
     tell(nil)
