@@ -39,6 +39,15 @@ def write_signal(path, seconds=SECONDS, seed=1):
     os.rename(f"{path}.{os.getpid()}", path)
 
 
+def write_filter(path, taps=8192):
+    """Writes a FIR filter of linear phase that changes the sound by -60 dB: the recording can still be compared with the signal."""
+    half = np.random.default_rng(3).normal(0, 1e-3 / np.sqrt(taps), taps // 2)
+    values = np.concatenate([half, [1 - abs(half).sum() / 4], half[:0:-1]]).astype("<f4")
+    with wave.open(path, "wb") as out:
+        out.setparams((1, 3, RATE, 0, "NONE", ""))
+        out.writeframes(np.rint(values * 0x7FFFFF).astype("<i4").view("u1").reshape(-1, 4)[:, :3].tobytes())
+
+
 def read_signal(path):
     """Reads the left channel."""
     with wave.open(path) as file:

@@ -1,7 +1,8 @@
 """Tutti: `tutti play` on host 0, a `tutti-receiver` on each other host, addressed directly.
 
 options: programs=FOLDER of both, codec=flac, play=FLAGS of `tutti play`, access=paired: the rooms are paired before,
-daemon=yes: a household's daemon plays, and `tutti play` only tells it to
+daemon=yes: a household's daemon plays, and `tutti play` only tells it to,
+sound=FLAGS of `tutti sound`: the last room has a FIR filter of 8192 taps, and this sound
 """
 import json
 import os
@@ -9,6 +10,7 @@ import shlex
 import subprocess
 
 import house as houses
+import reference
 
 
 class System:
@@ -16,6 +18,7 @@ class System:
         self.house, self.options = house, options
         self.programs = os.path.abspath(options.get("programs", os.path.join(houses.ROOT, ".build", "release")))
         self._access = options.get("access", "open")
+        self._has_sound = "sound" in options
         self._has_daemon = options.get("daemon", "no") == "yes"
         self.version = subprocess.run([self._program("tutti"), "--version"], capture_output=True, text=True).stdout.strip()
 
@@ -32,6 +35,8 @@ class System:
             self.house.wait_for(f"receiver{room}", " listening: ")
             if self._access == "paired":
                 self._pair(room)
+        if self._has_sound:
+            self._tune(self.house.rooms)
         if self._has_daemon:
             self.restart(0)
             self.house.wait_for("daemon", "ready")
@@ -43,16 +48,26 @@ class System:
         if said.returncode:
             raise SystemExit(f"bench: room {room} could not be paired: {said.stdout}{said.stderr}")
 
+    def _tune(self, room):
+        flags = shlex.split(self.options["sound"])
+        said = self.house.hosts[0].call(self._tutti("sound", "--at", f"{self.house.hosts[room].address}:7770", "--fir", *flags))
+        if said.returncode:
+            raise SystemExit(f"bench: room {room} did not take its sound: {said.stdout}{said.stderr}")
+
     def restart(self, room):
         if room == 0:
             empty = self.house.path("daemon.conf")  # not that of this machine
             open(empty, "a").close()
             return self.house.start(0, "daemon", self._tutti("serve", "--config", empty, "--port", "0", "--codec",
                                                              self.options.get("codec", "flac")))
+        own = []
+        if self._has_sound and room == self.house.rooms:
+            reference.write_filter(self.house.path("fir.wav"))
+            own = ["--fir", self.house.path("fir.wav")]
         self.house.start(room, f"receiver{room}", [
             self._program("tutti-receiver"), "--name", f"r{room}", "--device", "card", "--access", self._access, "--no-mdns",
             "--start-volume", "100",
-            "--state-dir", self.house.path(f"state{room}")])
+            "--state-dir", self.house.path(f"state{room}"), *own])
 
     def _tutti(self, *words):
         return [self._program("tutti"), *words, "--state-dir", self.house.path("state0")]
