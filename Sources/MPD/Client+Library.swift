@@ -23,8 +23,14 @@ extension Client {
     if uri.contains("://") { throw Ack.argument("Unsupported URI scheme") }
   }
 
-  mutating func lsInfo(_ uri: String) async throws {
+  /// Paths of this machine, too.
+  private func refuseForeign(_ uri: String) throws {
     try refuseAddress(uri)
+    if uri.hasPrefix("/"), uri != "/" { throw Ack(.permission, "Access denied") }
+  }
+
+  mutating func lsInfo(_ uri: String) async throws {
+    try refuseForeign(uri)
     let paths = LibraryPaths(try await state())
     let path = try path(uri, in: paths)
     let folders: [String]
@@ -56,12 +62,24 @@ extension Client {
     }
   }
 
+  /// Refuses a path where there is neither a folder nor a song.
+  private func demand(_ path: String) async throws {
+    do {
+      _ = try await folders(in: path)
+    } catch {
+      let isSong = try await household.library.songs(.at(path), into: false) { found, _ in
+        found = true
+      }
+      guard isSong else { throw error }
+    }
+  }
+
   static func isMissing(_ error: any Error) -> Bool {
     if case .noSuch? = error as? Refusal { true } else { false }
   }
 
   mutating func listFiles(_ uri: String) async throws {
-    try refuseAddress(uri)
+    try refuseForeign(uri)
     let path = try await libraryPath(uri)
     for folder in try await folders(in: path) { reply.pair("directory", Self.name(folder)) }
     reply.add(
@@ -137,6 +155,7 @@ extension Client {
     _ body: @escaping @Sendable (inout Value, Song, LibrarySong) -> Void
   ) async throws -> Value {
     let paths = LibraryPaths(try await state())
+    if !filter.folder.isEmpty { try await demand(paths.path(filter.folder)) }
     return try await household.library.songs(query(filter, paths), into: start) { value, found in
       let song = Song(found, paths)
       if filter.matches(song) { body(&value, song, found) }
@@ -199,6 +218,8 @@ extension Client {
     }
     guard TagType.isKnown(name) else { throw Ack.argument("Unknown tag type: \(name)") }
     let groups = try Self.takeGroups(&arguments)
+    let distinct = Set([name.lowercased()] + groups.map { $0.rawValue.lowercased() })
+    guard distinct.count == groups.count + 1 else { throw Ack.argument("Conflicting group") }
     // The oldest form: `list album ARTIST`.
     if name.lowercased() == "album", arguments.count == 1, !arguments[0].hasPrefix("(") {
       arguments = ["artist", arguments[0]]

@@ -166,7 +166,8 @@ extension Client {
 
   mutating func playlistInfo(_ text: String?) async throws {
     let queue = try await shownQueue()
-    let range = try text.map(Argument.range)
+    let range = try text.map { $0 == "-1" ? 0..<queue.ids.count : try Argument.range($0) }
+    if range?.lowerBound == queue.ids.count { return }
     for place in try range.map({ range in try queue.part(range) }) ?? 0..<queue.ids.count {
       queue.write(place, to: &reply, tags: tags)
     }

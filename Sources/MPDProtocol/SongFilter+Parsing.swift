@@ -41,13 +41,13 @@ extension SongFilter {
 
   fileprivate static func folder(_ text: String) throws(Ack) -> String {
     let path = text.split(separator: "/").joined(separator: "/")
-    guard !text.hasPrefix("/") || text == "/", !path.split(separator: "/").contains("..") else {
+    guard !path.isEmpty, !text.hasPrefix("/"), !path.split(separator: "/").contains("..") else {
       throw .argument("Bad URI")
     }
     return path
   }
 
-  /// Seconds since 1970, or such as `2026-11-26T18:20:28Z`.
+  /// Seconds since 1970, or such as `2026-11-26T18:20:28Z` or `2026-11-26`.
   fileprivate static func second(_ text: String) throws(Ack) -> Int64 {
     if let seconds = Int64(text) { return seconds }
     guard let seconds = UTCTime.seconds(text) else { throw .argument("Failed to parse time stamp") }
@@ -203,11 +203,11 @@ private struct ExpressionReader {
 }
 
 extension UTCTime {
-  /// Reads what `text` writes.
+  /// Reads what `text` writes, or a date alone.
   static func seconds(_ text: String) -> Int64? {
     let parts = text.split { "-T:Z".contains($0) }
-    guard parts.count == 6, text.utf8.count <= 20 else { return nil }
-    let numbers = parts.compactMap { Int64($0) }
+    guard text.utf8.count <= 20 else { return nil }
+    let numbers = parts.compactMap { Int64($0) } + (parts.count == 3 ? [0, 0, 0] : [])
     guard numbers.count == 6, (1970...9999).contains(numbers[0]), (1...12).contains(numbers[1]),
       (1...31).contains(numbers[2]), (0...23).contains(numbers[3]), (0...59).contains(numbers[4]),
       (0...60).contains(numbers[5])

@@ -49,6 +49,8 @@ import Testing
     #expect(try found("(base 'Bach')") == ["Bach/1.flac"])
     #expect(try found("(modified-since \"2023-11-14T22:13:20Z\")").count == 5)
     #expect(try found("(modified-since \"2023-11-14T22:13:21Z\")").isEmpty)
+    #expect(try found("(modified-since \"2023-11-14\")").count == 5)
+    #expect(try found("(modified-since \"2023-11-15\")").isEmpty)
     #expect(try found("(any contains \"run\")", isSearch: true) == ["Aurora/1.flac"])
   }
 

@@ -46,6 +46,9 @@ import WebTestSupport
   {
     try await withMPD { host in
       let client = try await host.connect()
+      #expect(await client.ask("playlistinfo 0") == ["OK"])
+      #expect(await client.ask("playlistinfo -1") == ["OK"])
+      #expect(await client.ask("playlistinfo 1") == ["ACK [2@0] {playlistinfo} Bad song index"])
       #expect(await client.ask("add Jazz") == ["OK"])
       #expect(await client.ask("addid \"Music/Jazz/Sinnerman 2.flac\" 0").last == "OK")
       guard
@@ -269,6 +272,11 @@ import WebTestSupport
       #expect(
         await client.ask("lsinfo mpd-client://cantata/2.5.0")
           == ["ACK [2@0] {lsinfo} Unsupported URI scheme"])
+      #expect(await client.ask("lsinfo /etc") == ["ACK [4@0] {lsinfo} Access denied"])
+      #expect(await client.ask("find base \"\"") == ["ACK [2@0] {find} Bad URI"])
+      for command in ["list genre group Genre", "list album group date group date"] {
+        #expect(await client.ask(command) == ["ACK [2@0] {list} Conflicting group"])
+      }
     }
   }
 }
