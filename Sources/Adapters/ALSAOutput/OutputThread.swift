@@ -4,7 +4,9 @@ package import Output
 /// Plays a source through a sound card, and opens the card again whenever it was lost. `run` is the body of the
 /// output thread, which should have real-time priority.
 package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
+  /// Before a card that was lost is opened again.
   private static var firstPause: Nanoseconds { .milliseconds(200) }
+  private static var shortestPause: Nanoseconds { .milliseconds(100) }
   private static var longestPause: Nanoseconds { .seconds(2) }
 
   private let settings: OutputSettings
@@ -49,17 +51,18 @@ package struct OutputThread<Source: RenderSource & ~Copyable>: ~Copyable {
     }
   }
 
-  /// Tries until the device can be opened; `nil` once `control` is stopped.
+  /// Tries until the device can be opened; `nil` once `control` is stopped. It tries the more often the shorter the device
+  /// has been away, so that one that comes back is heard after at most a fiftieth of that time, or 0.1 s.
   private func openWhenPresent() -> OutputLoop? {
-    var span = Self.firstPause
+    let start = clock()
     while !control.isStopping {
       do throws(ALSAError) {
         return try OutputLoop(opening: settings, control: control, clock: clock)
       } catch {
         control.postFailure(error.description, .unavailable)
       }
-      wait(span)
-      span = min(Nanoseconds(span.count * 2), Self.longestPause)
+      let away = clock() - start
+      wait(min(max(Nanoseconds(away.count / 50), Self.shortestPause), Self.longestPause))
     }
     return nil
   }
