@@ -90,6 +90,23 @@ struct StateFileTests {
     #expect(access(file.temporaryPath, F_OK) != 0)
   }
 
+  @Test func `what belongs to the old content goes once the new one is written, and not before`()
+    throws
+  {
+    let log = StateFile(path: file.path + "-log")
+    try file.write([1])
+    try log.write([2])
+    // No new file can be written where a folder lies.
+    #expect(mkdir(file.temporaryPath, 0o700) == 0)
+    #expect(throws: IOError.self) { try file.keep([3], removing: ["-log"]) }
+    #expect(try file.read(limit: 1) == [1])
+    #expect(try log.read(limit: 1) == [2])
+    #expect(rmdir(file.temporaryPath) == 0)
+    try file.keep([3], removing: ["-log"])
+    #expect(try file.read(limit: 1) == [3])
+    #expect(log.stamp == nil)
+  }
+
   @Test func `of two who write at once each writes it whole, and nothing is left beside it`() throws
   {
     let file = file

@@ -75,8 +75,10 @@ package struct StateFile: Sendable {
 
   /// Replaces the content. It outlives this process, but perhaps no power cut. Does not wait for a slow disk. Only this
   /// user may read it.
-  package func keep(_ content: [UInt8]) throws(IOError) {
-    try replace(with: content, mode: 0o600, isKept: false)
+  ///
+  /// - Parameter endings: of files that belong to the old content, and are removed once the new one is written.
+  package func keep(_ content: [UInt8], removing endings: [String] = []) throws(IOError) {
+    try replace(with: content, mode: 0o600, isKept: false, removing: endings)
   }
 
   /// Replaces the content of a file that others look at while it lasts: anybody who may enter the directory may read
@@ -116,10 +118,13 @@ package struct StateFile: Sendable {
   /// Path of new content, a name to which no other program and no other thread writes.
   var temporaryPath: String { path + ".new.\(getpid()).\(pthread_self())" }
 
-  private func replace(with content: [UInt8], mode: mode_t, isKept: Bool) throws(IOError) {
+  private func replace(
+    with content: [UInt8], mode: mode_t, isKept: Bool, removing endings: [String] = []
+  ) throws(IOError) {
     let temporary = temporaryPath
     do {
       try writeNew(content, at: temporary, mode: mode, isKept: isKept)
+      for ending in endings { try StateFile(path: path + ending).remove() }
       try check("rename", Int(rename(temporary, path)))
     } catch {
       unlink(temporary)

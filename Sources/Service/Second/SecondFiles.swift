@@ -181,10 +181,7 @@ struct SecondFiles {
     let file = file(kind, in: directory)
     guard let bytes else { return try file.remove() }
     // The log belongs to the file that was there before.
-    for ending in kind.isTables ? ["-wal", "-shm"] : [] {
-      try StateFile(path: file.path + ending).remove()
-    }
-    try file.keep(bytes)
+    try file.keep(bytes, removing: kind.isTables ? ["-wal", "-shm"] : [])
   }
 
   /// The version of the tables, as SQLite keeps it in the header of its file: https://sqlite.org/fileformat.html
