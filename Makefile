@@ -146,6 +146,7 @@ fuzz: setup
 	Tests/Fuzz/run.sh sources $(or $(SECONDS),30)
 	Tests/Fuzz/run.sh feeds $(or $(SECONDS),30)
 	Tests/Fuzz/run.sh servers $(or $(SECONDS),30)
+	Tests/Fuzz/run.sh records $(or $(SECONDS),30)
 
 format-lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift Examples/Package.swift Examples/Sources

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, TLS channels, feeds, or answers of servers:
-#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers SECONDS [libFuzzer options]
+# Fuzzes everything in the protocol that parses bytes, both session cores, the code that decides who is trusted, TLS channels, feeds, answers of servers, or records:
+#   Tests/Fuzz/run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers|records SECONDS [libFuzzer options]
 # The examples of the specification are the first inputs, and those of Corpus/TARGET.hex if there is one. FUZZ_DIR keeps the build and the inputs found.
 set -euo pipefail
 
-target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers SECONDS [libFuzzer options]}
-seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers SECONDS [libFuzzer options]}
+target=${1:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers|records SECONDS [libFuzzer options]}
+seconds=${2:?usage: run.sh decoders|sessions|trust|channels|media|lines|sources|feeds|servers|records SECONDS [libFuzzer options]}
 shift 2
 core=(Clock Audio WireProtocol Pairing)
 libraries=()
@@ -27,10 +27,12 @@ case $target in
   servers)
     modules=("${core[@]}" Sender PlaylistFormats ExpatFeeds) sources=(FuzzServers)
     libraries=(-lexpat) ;;
+  # Of what happened to a household.
+  records) modules=("${core[@]}" Sender Disturbances) sources=(FuzzRecords) ;;
   channels)
     modules=("${core[@]}" OpenSSLSecurity) sources=(FuzzChannels Script)
     libraries=(-lssl -lcrypto) ;;
-  *) echo "there are decoders, sessions, trust, channels, media, lines, sources, feeds and servers to fuzz, not $target" >&2; exit 2 ;;
+  *) echo "there are decoders, sessions, trust, channels, media, lines, sources, feeds, servers and records to fuzz, not $target" >&2; exit 2 ;;
 esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${FUZZ_DIR:-$root/.build/fuzz}
@@ -87,7 +89,7 @@ for file in "$examples"/*; do
     media)
       [ "$short" ] || continue
       for kind in 0 1 2 3; do { byte $kind; cat "$file"; } > "$corpus/$name.$kind"; done ;;
-    lines | sources | feeds) break ;;
+    lines | sources | feeds | records) break ;;
     trust)
       [ "$short" ] || continue
       # A visitor comes to the desk, and sends this.
@@ -103,6 +105,9 @@ if [ "$target" = feeds ]; then
   item='<item><title>A &amp; B</title><guid>g</guid><pubDate>Tue, 10 Jun 2003 04:00:00 GMT</pubDate><itunes:duration>1:02:03</itunes:duration><enclosure url="http://a/1.mp3" type="audio/mpeg"/></item>'
   echo "<?xml version='1.0' encoding='UTF-8'?><rss><channel><title>T</title>$item$item</channel></rss>" > "$corpus/rss"
   echo '<feed><title>T</title><entry><id>a</id><updated>2004-02-29T23:59:60Z</updated><link rel="enclosure" href="http://a/b.ogg"/></entry></feed>' > "$corpus/atom"
+fi
+if [ "$target" = records ]; then
+  sed -n '/^    tutti record/,/^$/s/^    //p' "$root/docs/testing.md" > "$corpus/manual"
 fi
 if [ "$target" = servers ]; then
   song='{"id":"7","isDir":false,"title":"A \u00e9","albumId":"al","path":"a/../b/c.flac","track":1,"duration":62,"created":"2024-02-29T12:00:00Z"}'
