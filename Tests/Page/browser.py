@@ -33,7 +33,9 @@ class Server:
     def start(self):
         port = re.search(r":(\d+)", self.address or ":0")[1]
         command = [sys.executable, str(HERE / "mock.py"), "--port", port, "--scene", self.scene]
-        self.process = subprocess.Popen(command + (["--media", self.media] if self.media else []), stdout=subprocess.PIPE, text=True)
+        albums = {"TUTTI_MOCK_ALBUMS": "10000"} if self.scene == "large" else {}
+        self.process = subprocess.Popen(command + (["--media", self.media] if self.media else []), stdout=subprocess.PIPE, text=True,
+                                        env=os.environ | albums)
         self.address = self.process.stdout.readline().strip()
 
     def stop(self):

@@ -1,5 +1,6 @@
 """An invented library for the mock server: the same 3000 albums on every run."""
 
+import os
 import random
 
 ADJECTIVES = """Amber Paper Silver Slow Distant Quiet Northern Hollow Velvet Copper Winter Broken Electric Golden Small Blue
@@ -14,7 +15,7 @@ PHRASES = """After the Rain|Nothing to Declare|Where the Road Bends|A Room with 
 Leave the Light On|The Long Way Home|Everything at Once|Songs for an Empty House|Between Two Trains|Say It Slowly
 The Year We Stood Still|Underneath the Noise|Good Morning, Stranger|What the Water Said""".replace("\n", "|").split("|")
 CODECS = [("MP3", "as it is"), ("FLAC", "as it is"), ("AAC", "as it is"), ("Opus", "not every room decodes ALAC")]
-ALBUMS = 3000
+ALBUMS = int(os.environ.get("TUTTI_MOCK_ALBUMS", 3000))
 NOW_S = 1795000000
 
 RADIOS = [

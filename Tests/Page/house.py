@@ -75,7 +75,8 @@ class House:
             self.fixed = set()
             self.inputs = []
             return
-        for name, state, more, volume, *noise in ROOMS:
+        large = [(f"Room {n}", "free", {}, 40, 0.5, 1.6, 210) for n in range(9, 51)] if scene == "large" else []
+        for name, state, more, volume, *noise in ROOMS + large:
             if scene == "first" and state != "notPaired":
                 continue
             key = room_id(name)
@@ -97,7 +98,10 @@ class House:
         first = self.add_group([room_id("Kitchen"), room_id("Bathroom")], None)
         second = self.add_group([room_id("Living room"), room_id("Bedroom")], None)
         items = [{"albumId": "a12"}, {"albumId": "a30"}, {"albumId": "a7"}]
-        if scene == "long":
+        for names in zip(*[iter(row[0] for row in large)] * 3):
+            group = self.add_group([room_id(name) for name in names], None)
+            self.enqueue(group, [{"albumId": "a5"}], "now")
+        if scene in ("long", "large"):
             items = [{"albumId": f"a{n}"} for n in range(952)]
         self.enqueue(first, items, "now")
         self.play_entry(first, self.queues[first][3]["id"])

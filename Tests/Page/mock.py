@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server with the HTTP API of `tutti serve` and an invented house behind it: for work on the page, and for its tests.
 
-    Tests/Page/mock.py [--port 8080] [--scene home|silent|first|empty|long] [--media FILE]
+    Tests/Page/mock.py [--port 8080] [--scene home|silent|first|empty|long|large] [--media FILE]
 """
 
 import argparse
@@ -856,7 +856,7 @@ def start(port=0, scene="home", media=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8080)
-    parser.add_argument("--scene", default="home", choices=["home", "silent", "empty", "long", "first"])
+    parser.add_argument("--scene", default="home", choices=["home", "silent", "empty", "long", "large", "first"])
     parser.add_argument("--media")
     arguments = parser.parse_args()
     server = start(arguments.port, arguments.scene, arguments.media)
