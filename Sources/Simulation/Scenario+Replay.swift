@@ -4,7 +4,7 @@ import Sender
 
 extension Scenario {
   /// Rooms are in step again this long after a fault, in seconds.
-  fileprivate static let settling = 30.0
+  static let settling = 30.0
   /// Rooms that come so soon, in seconds, were there at the beginning.
   private static let opening = 1.0
 
@@ -57,7 +57,7 @@ extension Scenario {
 
 extension Disturbance {
   /// When it is over and the rooms are in step again, in seconds.
-  fileprivate var settled: Double {
+  package var settled: Double {
     let span =
       switch kind {
       case .partition(_, let seconds), .stall(_, let seconds), .suspend(_, let seconds),

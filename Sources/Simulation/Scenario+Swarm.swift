@@ -2,7 +2,8 @@ import Clock
 import Disturbances
 
 extension Scenario {
-  /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come up.
+  /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come up. All are over
+  /// early enough for the rooms to settle.
   static func swarm(
     seconds: Double, rooms: Int, _ random: inout SplitMix64
   ) -> [Disturbance] {
@@ -11,7 +12,7 @@ extension Scenario {
     guard sum > 0 else { return [] }
     var faults: [Disturbance] = []
     var time = 5.0
-    while time < seconds - 30 {
+    while time < seconds - settling {
       time += random.exponential(mean: 6)
       var choice = random.unit() * sum
       let kind =
@@ -21,7 +22,8 @@ extension Scenario {
         } ?? 0
       // The first room is left alone, as a reference.
       let room = rooms > 1 ? 1 + Int(random.next() % UInt64(rooms - 1)) : 0
-      faults.append(Disturbance(at: time, kind: fault(kind, room, &random)))
+      let fault = Disturbance(at: time, kind: fault(kind, room, &random))
+      if fault.settled <= seconds { faults.append(fault) }
     }
     faults.append(Disturbance(at: max(0, seconds - 25), kind: .command(.resume)))
     return faults
