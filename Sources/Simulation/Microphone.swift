@@ -135,6 +135,9 @@ package final class Microphone {
     Double(time.flicks) / Double(MediaDuration(frames: 1, at: TestSignal.sampleRate).flicks)
   }
 
+  /// True if the sender has said so.
+  func isToPlay(at time: TrueTime) -> Bool { scheduled(at: time) != nil }
+
   private func scheduled(at time: TrueTime) -> Double? {
     let group = groupTime(time)
     guard let anchor = anchors.last(where: { $0.groupTime <= group }), anchor.rate == .playing

@@ -225,6 +225,9 @@ package struct NetworkLink {
     quality.hasOneQueue ? max(.zero, free - time) : .zero
   }
 
+  /// True if so much that was given to the link before `time` waits that it seems to be down.
+  func isClogged(at time: TrueTime) -> Bool { free - time > .seconds(1) }
+
   /// Returns when the queue has space again; nil if it has.
   func nextSpace(at time: TrueTime) -> TrueTime? {
     guard let queue = quality.queue, free - time > queue else { return nil }

@@ -57,22 +57,25 @@ extension Scenario {
 
 extension Disturbance {
   /// When it is over and the rooms are in step again, in seconds.
-  package var settled: Double {
-    let span =
-      switch kind {
-      case .partition(_, let seconds), .stall(_, let seconds), .suspend(_, let seconds),
-        .unplug(_, let seconds), .restart(_, let seconds), .slowLink(_, _, let seconds),
-        .restartSender(let seconds), .daemon(_, _, let seconds):
-        seconds
-      case .command, .join, .leave, .clockStep, .killSender: 0.0
-      }
-    return at + span + Scenario.settling
-  }
+  package var settled: Double { at + kind.span + Scenario.settling }
 
   fileprivate var isAboutItems: Bool {
     switch kind {
     case .command(.next), .command(.previous), .command(.another), .command(.halt): true
     default: false
+    }
+  }
+}
+
+extension Disturbance.Kind {
+  /// How long it lasts, in seconds.
+  var span: Double {
+    switch self {
+    case .partition(_, let seconds), .stall(_, let seconds), .suspend(_, let seconds),
+      .unplug(_, let seconds), .restart(_, let seconds), .slowLink(_, _, let seconds),
+      .restartSender(let seconds), .daemon(_, _, let seconds):
+      seconds
+    case .command, .join, .leave, .clockStep, .killSender: 0
     }
   }
 }

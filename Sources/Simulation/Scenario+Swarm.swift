@@ -5,9 +5,10 @@ extension Scenario {
   /// Returns faults. Some kinds do not occur, the others get random weights, so that rare combinations come up. All are over
   /// early enough for the rooms to settle.
   static func swarm(
-    seconds: Double, rooms: Int, _ random: inout SplitMix64
+    seconds: Double, rooms: Int, daemons: Int, _ random: inout SplitMix64
   ) -> [Disturbance] {
-    let weights = (0..<kindsOfFaults).map { _ in random.chance(0.5) ? random.unit() : 0 }
+    var weights = (0..<kindsOfFaults).map { _ in random.chance(0.5) ? random.unit() : 0 }
+    if daemons > 1 { weights[kindOfSenders] = 1 }
     let sum = weights.reduce(0, +)
     guard sum > 0 else { return [] }
     var faults: [Disturbance] = []
@@ -22,14 +23,24 @@ extension Scenario {
         } ?? 0
       // The first room is left alone, as a reference.
       let room = rooms > 1 ? 1 + Int(random.next() % UInt64(rooms - 1)) : 0
-      let fault = Disturbance(at: time, kind: fault(kind, room, &random))
-      if fault.settled <= seconds { faults.append(fault) }
+      let drawn =
+        kind == kindOfSenders && daemons > 1
+        ? daemonFaults(at: time, for: random.exponential(mean: 5), rooms: rooms, &random)
+        : [Disturbance(at: time, kind: fault(kind, room, &random))]
+      faults += drawn.filter { $0.settled <= seconds }
     }
     faults.append(Disturbance(at: max(0, seconds - 25), kind: .command(.resume)))
     return faults
   }
 
   private static let kindsOfFaults = 10
+  private static let kindOfSenders = 7
+
+  /// A fourth of the households have two.
+  static func drawsSecondDaemon(_ seed: UInt64) -> Bool {
+    var random = SplitMix64(seed: seed, part: 79)
+    return random.chance(0.25)
+  }
 
   private static func fault(
     _ kind: Int, _ room: Int, _ random: inout SplitMix64

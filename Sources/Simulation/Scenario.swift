@@ -62,18 +62,20 @@ package struct Scenario: Sendable {
       for room in configuration.rooms.indices { configuration.rooms[room].card.granularity = .usb }
     }
     if name == "source" { configuration.delivery = Self.delivery(seconds: seconds, &random) }
-    if name == "second" {
-      // While two lead, each in rooms of its own, their clocks run apart.
-      limit = 1000
+    // While two lead, each in rooms of its own, their clocks run apart.
+    if name == "second" { limit = 1000 }
+    if name == "second" || name == "swarm" && Self.drawsSecondDaemon(seed) {
       configuration.addSecondDaemon()
     }
     if seconds > 600 { configuration.suitHours() }
-    disturbances = Self.disturbances(name, seconds: seconds, rooms: rooms, &random)
-      .map(\.asWritten)
+    let daemons = configuration.secondHost == nil ? 1 : 2
+    disturbances = Self.disturbances(
+      name, seconds: seconds, rooms: rooms, daemons: daemons, &random
+    ).map(\.asWritten)
   }
 
   private static func disturbances(
-    _ name: String, seconds: Double, rooms: Int, _ random: inout SplitMix64
+    _ name: String, seconds: Double, rooms: Int, daemons: Int, _ random: inout SplitMix64
   ) -> [Disturbance] {
     let room = rooms - 1
     switch name {
@@ -93,7 +95,7 @@ package struct Scenario: Sendable {
         .init(at: 35, kind: .unplug(room, seconds: 4)),
       ]
     case "second": return daemonFaults(seconds: seconds, rooms: rooms, &random)
-    case "swarm": return swarm(seconds: seconds, rooms: rooms, &random)
+    case "swarm": return swarm(seconds: seconds, rooms: rooms, daemons: daemons, &random)
     default: return []
     }
   }
@@ -109,9 +111,13 @@ package struct Scenario: Sendable {
     return SimulatedDelivery(.live, rate: 1, piece: random.uniform(0.02...0.5), stalls: stalls)
   }
 
-  /// Rooms with an audible disturbance.
-  private var troubledRooms: [Int] {
-    disturbances.compactMap(\.kind.room)
+  /// Rooms with an audible disturbance, or that may miss a command because the network falls apart.
+  private var troubledRooms: Set<Int> {
+    disturbances.reduce(into: []) { rooms, disturbance in
+      if let room = disturbance.kind.room { rooms.insert(room) }
+      guard hasCommands, case .daemon(_, let fault, _) = disturbance.kind else { return }
+      rooms.formUnion(fault.lostRooms)
+    }
   }
 }
 
@@ -130,6 +136,7 @@ extension Scenario {
   /// Plays the scenario. Calls `progress` with the seconds played after each virtual hour except the last.
   package func play(progress: (Double) -> Void = { _ in }) -> Result {
     let group = SimulatedGroup(configuration)
+    group.watch()
     for disturbance in disturbances {
       group.at(disturbance.at) { disturbance.kind.happen(to: $0) }
     }
@@ -147,7 +154,8 @@ extension Scenario {
     let calmBreak = microphone.breaks.first { calm.contains($0.room) && !mayMissCommands($0.room) }
     var broken = group.violations.first
     if let calmBreak { broken = broken ?? "\(calmBreak)" }
-    if configuration.secondHost != nil { broken = broken ?? group.brokenHousehold(to: seconds) }
+    if configuration.secondHost != nil { broken = broken ?? group.brokenLeadership() }
+    if name == "second" { broken = broken ?? group.brokenMusic(to: seconds) }
     if let ghost = microphone.ghosts.first { broken = broken ?? "\(ghost)" }
     if calm.count > 1, spread.p99 > limit { broken = broken ?? "spread \(spread)" }
     if final.count > 0, final.p99 > 4 * limit { broken = broken ?? "not in sync again: \(final)" }
@@ -161,8 +169,11 @@ extension Scenario {
 extension Scenario {
   /// True if a radio may bring a command too late for that room to play every frame once.
   private func mayMissCommands(_ room: Int) -> Bool {
-    configuration.rooms[room].path.down.loss > 0
-      && disturbances.contains { if case .command = $0.kind { true } else { false } }
+    configuration.rooms[room].path.down.loss > 0 && hasCommands
+  }
+
+  private var hasCommands: Bool {
+    disturbances.contains { if case .command = $0.kind { true } else { false } }
   }
 }
 
@@ -170,6 +181,10 @@ extension Disturbance.Kind {
   func happen(to group: SimulatedGroup) {
     func later(_ seconds: Double, _ action: @escaping (SimulatedGroup) -> Void) {
       group.at(group.now.seconds + seconds, action)
+    }
+    if let room {
+      let end = TrueTime(seconds: group.now.seconds + span)
+      group.rooms[room].troubledUntil = max(group.rooms[room].troubledUntil, end)
     }
     switch self {
     case .command(let command): group.carryOut(command)
@@ -188,7 +203,7 @@ extension Disturbance.Kind {
     case .restart(let room, let seconds):
       group.killReceiver(room)
       later(seconds) { $0.restartReceiver(room) }
-    case .daemon(let number, let fault, let seconds): fault.happen(to: number, of: group, seconds)
+    case .daemon(let number, let fault, let seconds): group.disturb(number, fault, for: seconds)
     case .killSender: group.killSender()
     case .restartSender(let seconds):
       guard group.sender != nil else { return }

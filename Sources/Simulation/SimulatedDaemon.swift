@@ -25,6 +25,8 @@ final class SimulatedDaemon {
   var isPartitioned = false
   /// Rooms that it cannot reach.
   var lostRooms: Set<Int> = []
+  /// The last time at which `watch` found no fault with it.
+  var fineAt = TrueTime.zero
 
   private init(_ configuration: SimulatedGroup.Configuration, number: Int) {
     self.number = number
@@ -41,6 +43,8 @@ final class SimulatedDaemon {
       SimulatedDaemon(configuration, number: $0)
     }
   }
+
+  var isOn: Bool { leadership != nil }
 
   func forgetLeader() { (clock, heard, followed) = (LeaderClock(), nil, nil) }
 

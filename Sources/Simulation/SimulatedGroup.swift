@@ -1,5 +1,6 @@
 package import Audio
 package import Clock
+import Disturbances
 package import Pairing
 package import Receiver
 package import Sender
@@ -127,7 +128,9 @@ package final class SimulatedGroup {
   var termQuestions: [Int: TermQuestion] = [:]
   /// True if the two daemons cannot talk to each other.
   var isLinkCut = false
-  var healCount = 0
+  /// Faults of daemons that are not over, by their numbers.
+  var daemonFaults: [Int: (daemon: Int, fault: Disturbance.DaemonFault)] = [:]
+  var faultCount = 0
   /// For the time that words between them take.
   var linkRandom: SplitMix64
   /// The daemons that began to lead, in order.
@@ -266,7 +269,9 @@ package final class SimulatedGroup {
 extension SimulatedGroup {
   package func command(_ command: PlayerCommand) {
     commandCount += 1
-    serveSender([.command(CommandID(commandCount), command)])
+    // People reach no daemon that has no network.
+    guard !daemons[leading].isPartitioned else { return }
+    serveSender([.command(CommandID(commandCount), command)], of: leading)
   }
 
   /// Replaces the properties of the room's link.
@@ -303,7 +308,11 @@ extension SimulatedGroup {
     startReceiver(room)
     let announced = now + .milliseconds(100)
     queue.insert(
-      .action { $0.serveSender([.roomFound(RoomID(room + 1), at: ["\(room)"])]) }, at: announced)
+      .action { group in
+        for daemon in group.daemons.indices {
+          group.serveSender([.roomFound(RoomID(room + 1), at: ["\(room)"])], of: daemon)
+        }
+      }, at: announced)
   }
 
   /// Stops the whole machine, but its clock continues and its card plays its buffer.
@@ -391,9 +400,9 @@ extension SimulatedGroup {
   }
   /// The sender's session and the time on its clock; nil while it does not run.
   package var sending: (session: GroupSession, now: LocalTime)? {
-    sender.map { ($0.session, senderHost.value.local(at: now)) }
+    daemons[leading].sender.map { ($0.session, $0.host.value.local(at: now)) }
   }
   package var groupStatus: GroupStatus? {
-    sender?.session.status(at: senderHost.value.local(at: now))
+    sending.map { $0.session.status(at: $0.now) }
   }
 }

@@ -52,7 +52,6 @@ extension SimulatedGroup {
 
   package func heal() {
     isLinkCut = false
-    healCount += 1
     for daemon in daemons { (daemon.isPartitioned, daemon.lostRooms) = (false, []) }
     for room in rooms.indices { release(room) }
   }
@@ -77,7 +76,10 @@ extension SimulatedGroup {
     daemons[number].sender != nil && takeovers.last?.daemon != number
   }
 
-  package func isOn(_ number: Int) -> Bool { daemons[number].leadership != nil }
+  package func isOn(_ number: Int) -> Bool { daemons[number].isOn }
+
+  /// The daemon that leads in the newest term.
+  var leading: Int { takeovers.last?.daemon ?? 0 }
 
   package func term(of number: Int) -> Term { daemons[number].memory.term }
 
@@ -213,17 +215,20 @@ extension SimulatedGroup {
       let peer = SecuredPeer.simulated(.simulatedSender, connection: id.number)
       // TCP's handshake, TLS's, and the request.
       let there = now + Nanoseconds(5 * rooms[room].down.value.delay(at: now).count)
-      schedule(
-        .action { group in
-          guard !group.isCutOff(room, from: daemon.number) else { return }
-          group.serve(
-            room,
-            [
-              .accepted(id, peer: "daemon"), .secured(id, peer),
-              .received(id, request.encoded()),
-            ])
-        }, at: there)
+      let inputs: [ReceiverSession.Input] = [
+        .accepted(id, peer: "daemon"), .secured(id, peer), .received(id, request.encoded()),
+      ]
+      schedule(.action { $0.asked(room, inputs, by: daemon.number) }, at: there)
     }
+  }
+
+  private func asked(_ room: Int, _ inputs: [ReceiverSession.Input], by daemon: Int) {
+    guard !isCutOff(room, from: daemon) else { return }
+    let until = rooms[room].host.frozenUntil
+    guard until <= now else {
+      return schedule(.action { $0.asked(room, inputs, by: daemon) }, at: until)
+    }
+    serve(room, inputs)
   }
 
   func answered(_ bytes: [UInt8], to id: ConnectionID) {

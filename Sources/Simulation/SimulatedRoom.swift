@@ -18,6 +18,8 @@ final class SimulatedRoom {
   var isMember = true
   var isPartitioned = false
   var partitionDuringSuspend = false
+  /// The end of the last disturbance that has begun, and the last time at which `watch` found no fault with the room.
+  var (troubledUntil, fineAt) = (TrueTime.zero, TrueTime.zero)
   var isCutOff: Bool { isPartitioned || partitionDuringSuspend }
 
   /// Connections that this room has accepted.

@@ -13,7 +13,7 @@ import Testing
         rooms: record.only(group: 0).roomCount, seconds: seconds, cards: Self.cards))
   }
 
-  @Test(arguments: zip(["swarm", "second", "device"], [3, 4, 5] as [UInt64]))
+  @Test(arguments: zip(["swarm", "swarm", "second", "device"], [3, 37, 4, 5] as [UInt64]))
   func `the record of a run plays the same again`(name: String, seed: UInt64) throws {
     let scenario = try #require(
       Scenario(name, seed: seed, rooms: 3, hours: 0.015, cards: Self.cards))

@@ -145,6 +145,9 @@ struct SimulateCommand: AsyncParsableCommand {
       }
     }
     for (time, event) in group.senderEvents { print("  sender \(time.seconds) s: \(event)") }
+    for (time, daemon, term) in group.takeovers {
+      print("  daemon \(daemon) \(time.seconds) s: leads in term \(term)")
+    }
     for item in group.microphone.breaks { print("  \(item)") }
   }
 }
