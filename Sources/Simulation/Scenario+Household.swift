@@ -96,7 +96,9 @@ extension SimulatedGroup {
     let able = daemons.filter { daemon in
       daemon.isOn && rooms.contains { isWell($0) && !isCutOff($0.index, from: daemon.number) }
     }
-    let isLed = able.contains { $0.sender != nil }
+    // A room hears a leader that was killed as long as a slow link brings what that had sent.
+    let isLed =
+      able.contains { $0.sender != nil } || rooms.contains { $0.down.value.isClogged(at: now) }
     for daemon in daemons {
       if isLed || !able.contains(where: { $0 === daemon }) { daemon.fineAt = now }
       guard now > daemon.fineAt + .seconds(5) else { continue }
