@@ -7,10 +7,14 @@ import WireProtocol
 struct HandOver {
   /// Longer than a room that is there takes until it sounds.
   static let timeout = Nanoseconds.seconds(10)
+  /// A room says that it plays as soon as it renders: at most so long before anybody hears it.
+  static let ahead = Nanoseconds.seconds(1)
 
   var leaving: Set<String>
   var coming: [String]
-  let deadline: LocalTime
+  var deadline: LocalTime
+  /// True once a room that comes has said that it plays.
+  var isTakenUp = false
 }
 
 extension HouseGroup {
@@ -35,9 +39,15 @@ extension HouseGroup {
   }
 
   func lookAtHandOver(at now: LocalTime, _ status: GroupStatus) {
-    guard let handOver else { return }
-    let sounds = handOver.coming.contains { playerRoom($0, status)?.status?.state == .playing }
-    guard sounds || handOver.deadline <= now || status.state != .playing else { return }
+    guard var handOver else { return }
+    let links = handOver.coming.map { playerRoom($0, status) }
+    let plays = links.contains { $0?.status?.state == .playing }
+    let isVain = links.allSatisfy { if case .away? = $0?.connection { true } else { false } }
+    if plays, !handOver.isTakenUp {
+      (handOver.isTakenUp, handOver.deadline) = (true, min(handOver.deadline, now + HandOver.ahead))
+      self.handOver = handOver
+    }
+    guard handOver.deadline <= now || isVain || status.state != .playing else { return }
     endHandOver()
   }
 

@@ -84,7 +84,7 @@ extension HouseSession {
     let leaving = moves.filter { $0.from == group.id }
     // Music that loses all its rooms at once would stop.
     carryOut(coming)
-    let awaited = coming.map(\.room).filter(isThere)
+    let awaited = coming.map(\.room).filter(mayCome)
     if group.player.status.state == .playing, !awaited.isEmpty {
       group.handOver(from: leaving.map(\.room), to: awaited, at: now)
     } else {
@@ -94,10 +94,12 @@ extension HouseSession {
       ? "no room is in this group" : "in " + names(ofRooms: rooms).joined(separator: ", ")
   }
 
-  private func isThere(_ room: String) -> Bool {
+  /// A room that nothing has announced may be there: its player tries it.
+  private func mayCome(_ room: String) -> Bool {
     switch state(ofRoom: room) {
     case .free, .joining, .playing: true
-    case .away, .taken, .notPaired, .noDevice: false
+    case .away: playerRoom(room, nil)?.connection == .connecting
+    case .taken, .notPaired, .noDevice: false
     }
   }
 
