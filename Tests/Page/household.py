@@ -147,7 +147,7 @@ class Household:
             (self.folder / user).mkdir(mode=0o700)
         subprocess.run(["/bin/sh", str(SUPPORT / "virtual-card/build.sh"), str(self.folder / "plugin")], check=True)
         self.avahi = Avahi(self.folder / "avahi")
-        make_library(self.folder / "music", self.albums)
+        self.make_music(self.folder / "music")
         (self.folder / "empty.conf").touch()
         (self.folder / "ann/.config").mkdir()
         (self.folder / "ann/.config/user-dirs.dirs").write_text(f'XDG_MUSIC_DIR="{self.folder}/music"\n')
@@ -161,6 +161,9 @@ class Household:
         self.wait(lambda state: {room["name"] for room in state["rooms"] if room["isPresent"]} >= set(self.rooms))
         if not self.isBare:
             self.wait(lambda state: state["library"]["trackCount"] and not state["library"].get("scan"))
+
+    def make_music(self, folder):
+        make_library(folder, self.albums)
 
     def __exit__(self, *_):
         for program in [self.daemon, *[room.program for room in self.rooms.values()]]:
@@ -199,9 +202,9 @@ class Household:
         self.address = f"http://127.0.0.1:{self.port}/"
 
     def tutti(self, *command):
-        """Runs a command in a terminal of the daemon's machine."""
-        subprocess.run([str(PROGRAMS / "tutti"), *command, "--state-dir", str(self.folder / "daemon")], check=True, capture_output=True,
-                       env={**os.environ, **self.environment("ann")})
+        """Runs a command in a terminal of the daemon's machine. Returns what it printed."""
+        return subprocess.run([str(PROGRAMS / "tutti"), *command, "--state-dir", str(self.folder / "daemon")], check=True, capture_output=True, text=True,
+                              env={**os.environ, **self.environment("ann")}).stdout
 
     # The daemon's answers, without a page
 
