@@ -101,6 +101,16 @@ class Bed:
         process.send_signal(signal.SIGKILL)
         process.wait()
 
+    def end(self):
+        """Says what the programs have said, if something is wrong."""
+        for name in self.holders:
+            if not self.is_good and (self.folder / name / "log").exists():
+                print(name, self.log(name), sep="\n")
+        for name in list(self.running):
+            self.kill(name)
+        for pid in self.holders.values():
+            os.kill(pid, signal.SIGKILL)
+
     # The household
 
     def make_music(self):
@@ -112,8 +122,7 @@ class Bed:
     def start_rooms(self):
         known = []
         for room in ROOMS:
-            card = f"virtual:DIR={self.folder / room / 'card'}"
-            self.start(room, PROGRAMS / "tutti-receiver", "--name", room.capitalize(), "--no-mdns", "--device", card)
+            self.start(room, PROGRAMS / "tutti-receiver", "--name", room.capitalize(), "--no-mdns", "--device", self.card(room))
             until(lambda: "listening" in self.log(room)) or sys.exit(self.log(room))
             self.ask(room, "tutti-receiver", "pin", "--set", PIN)
             made = self.ask("first", "tutti", "pair", "--at", f"{MACHINES[room]}:7770", "--pin", PIN, "--json")
@@ -121,6 +130,9 @@ class Bed:
                           "addresses": [MACHINES[room]], "port": 7770, "codecs": ["pcm", "flac", "opus"]})
         # Without Avahi, rooms are those that were seen before.
         (self.folder / "first/tutti/receivers.json").write_text(json.dumps(known))
+
+    def card(self, room):
+        return f"virtual:DIR={self.folder / room / 'card'}"
 
     def join(self):
         """The PIN is asked for three times at most; a wrong one gets no key."""
@@ -184,10 +196,13 @@ class Bed:
             self.say(f"{name} shows a position {apart:.1f} ms ahead of what {room} plays", abs(apart) <= 20)
 
     def heard(self, room):
-        """Returns what a room played, and for each window its place in the music less its own: the same number throughout where nothing is
-        left out or heard twice; None for silence, and NaN for what is not the music."""
         frames = numpy.fromfile(self.folder / room / "card/heard", numpy.int32)[::2].astype(float)
-        shifts, shift = [], None
+        return frames, self.shifts(frames)
+
+    def shifts(self, frames, shift=None):
+        """Returns for each window its place in the music less its own: the same number throughout where nothing is left out or heard twice;
+        None for silence, and NaN for what is not the music. Where `shift` is known, it is tried first."""
+        shifts = []
         for start in range(0, len(frames) - WINDOW, WINDOW):
             window = frames[start:start + WINDOW]
             if numpy.sqrt(numpy.mean(window ** 2)) < 2 ** 31 * 10 / 32_768:
@@ -198,7 +213,7 @@ class Bed:
                 found = self.anywhere(window)
             shift = None if found is None else found - start
             shifts.append(float("nan") if found is None else shift)
-        return frames, shifts
+        return shifts
 
     def near(self, window, place, reach=64):
         first = max(0, int(place) - reach)
@@ -288,12 +303,7 @@ def main():
             bed.ask("other", "tutti", "pause")
             bed.say(f"a command is done there after {time.monotonic() - before:.2f} s", bed.group("other")["state"] == "paused")
         finally:
-            for name in MACHINES:
-                if not bed.is_good: print(name, bed.log(name), sep="\n")
-            for name in list(bed.running):
-                bed.kill(name)
-            for pid in bed.holders.values():
-                os.kill(pid, signal.SIGKILL)
+            bed.end()
     return 0 if bed.is_good else 1
 
 
