@@ -48,6 +48,21 @@ class EditTest(PageTest):
         return page.locator("#toasts .toast")
 
 
+class NewGroup(EditTest):
+    def test_an_answer_that_comes_late_does_not_take_back_what_events_have_told(self):
+        page = self.open("rooms")
+        room = next(room["id"] for room in self.api(page, "GET", "/state")["rooms"] if room["state"] == "free")
+        held = self.hold(page, "**/api/v1/groups", "POST")
+        page.evaluate("(room) => { import('/assets/actions.js').then(({ newGroup }) => newGroup([room])) }", room)
+        self.until(page, lambda: held, "the server has answered")
+        made = held[0][1].json()["id"]
+        self.api(page, "PATCH", f"/groups/{made}", {"name": "Orchard"})
+        card = page.locator(".card.group[aria-label=Orchard]")
+        expect(card).to_have_count(1)
+        self.release(page, held)
+        expect(page.locator(".card.current[aria-label=Orchard]")).to_have_count(1)
+
+
 class LongQueue(EditTest):
     scene = "long"
 

@@ -195,7 +195,8 @@ export function chooseRooms(then, { title = "Where should it play?", button = "P
 export async function newGroup(roomIds) {
 	const group = await act("POST", "/groups", { roomIds })
 	if (!group) return null
-	store.groups.set(group.id, group)
+	// An event may have come before the answer, and be newer.
+	if (!store.groups.has(group.id)) store.groups.set(group.id, group)
 	chooseGroup(group.id)
 	return group
 }
