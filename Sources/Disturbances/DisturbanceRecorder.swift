@@ -291,6 +291,8 @@ extension Disturbance.Command {
     case .resume, .resumeAt: self = .resume
     case .seek(let position): self = .seek(to: position)
     case .seekBy(let span): self = .seekBy(span)
+    // It is a seek ahead, how far is not known here.
+    case .live: self = .seekBy(.seconds(60))
     case .next: self = .next
     case .previous: self = .previous
     case .jump: self = .another

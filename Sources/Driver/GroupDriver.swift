@@ -185,13 +185,21 @@ package final class GroupDriver {
     if !produced.isEmpty { producer.tookBatches() }
     for batch in produced { handle(.produced(batch)) }
     for batch in smallBatches.take() { handle(.madeSmall(batch)) }
-    for notice in notices.take() { tell(.source(notice)) }
+    for notice in notices.take() { take(notice) }
     let isDue = turnDeadline.map { $0 <= HostClock.now } ?? false
     guard hasNews || isDue || storeLimit != session.storeLimit else { return }
     lookAtQueues(storeLimit: storeLimit)
     // Nobody tells of bytes that leave at once; the next turn sees them.
     hasNews = !session.roomsAwaitingDrain.isEmpty
     turnDeadline = earliestDeadline
+  }
+
+  private func take(_ notice: SourceNotice) {
+    if case .kept(let location, let stretch) = notice {
+      handle(.kept(location, stretch))
+    } else {
+      tell(.source(notice))
+    }
   }
 
   private func lookAtQueues(storeLimit: Int) {

@@ -146,6 +146,8 @@ extension SourceNotice {
       try fields.name("sourceLongBlocks")
       try fields.encode(milliseconds, forKey: .blockMs)
       try fields.encode(latency, forKey: .latencyMs)
+    // The driver keeps it for itself.
+    case .kept: break
     case .withoutEffects(_, let reason):
       try fields.name("sourceWithoutEffects", because: reason)
     }

@@ -1,5 +1,6 @@
 package import Clock
 package import FFmpegSource
+import LinuxIO
 package import Sender
 
 /// The sources of a group: files, pipes and the network, with effects, and compressed with the
@@ -29,9 +30,10 @@ package struct PlaybackSources {
     reads = ReadControl(interruption)
     small = choice.small
     makeSerializer = { [wish] report in
-      let opener = SourceOpener(
+      var opener = SourceOpener(
         raw: raw, latency: latency, wish: wish, inputs: inputs, served: served,
         chain: chain, measured: measured, interruption: interruption, report: report)
+      opener.keeping = .threads
       return Serializer(
         passesPackets: choice.passesPackets, openSource: opener.open,
         changesAll: chain != nil, applyEffects: opener.filtered, keptPlace: places.place,
@@ -41,4 +43,15 @@ package struct PlaybackSources {
 
   /// Moves the live source to this latency, if its latency is adjustable.
   package func hold(_ latency: Nanoseconds) { wish.hold(latency) }
+}
+
+extension StationKeeping {
+  /// Reads each station on a thread of its own.
+  fileprivate static let threads = StationKeeping { body in
+    guard let thread = try? RealtimeThread.start(name: "station", priority: nil, body) else {
+      return false
+    }
+    thread.detach()
+    return true
+  }
 }

@@ -14,6 +14,8 @@ package struct SourceOpener: Sendable {
   package var served = ServedItems.none
   /// Filters from this program's own command line, added to the effects of all items.
   package var chain: OwnChain?
+  /// Keeps the last hour of stations; nil if nobody goes back in them.
+  package var keeping: StationKeeping?
   /// Nil if nobody measures.
   package var measured: MeasuredLoudness?
   package var interruption: ReadInterruption
@@ -99,8 +101,8 @@ package struct SourceOpener: Sendable {
         url: item.location, reach: item.reach, interruption: interruption, report: report)
     }
     return try WorkerSource(
-      url: item.location, reach: item.reach, workers: workers, interruption: interruption,
-      report: report)
+      url: item.location, reach: item.reach, workers: workers, keeping: keeping,
+      interruption: interruption, report: report)
   }
 
   /// Opens an item of a server that this machine's user has chosen, wherever that is.

@@ -137,7 +137,7 @@ final class GroupEngine: Sendable {
 extension TuttiError {
   init(_ refusal: CommandRefusal) {
     switch refusal {
-    case .notSeekable, .isLive, .cannotBeginAnew: self = .notSeekable
+    case .notSeekable, .isLive, .hasNoLive, .cannotBeginAnew: self = .notSeekable
     case .nothingPlays: self = .noSuchItem
     case .noSuchItem: self = .noSuchItem
     case .playlistIsFull: self = .playlistIsFull

@@ -1,4 +1,5 @@
 package import Audio
+package import Clock
 package import Sender
 
 /// An item with effects. Positions and seeks use the item's own time; the frames that it gives are in playing time.
@@ -68,6 +69,9 @@ package final class FilteredSource: MediaSource {
   }
   package var isSeekable: Bool { source.isSeekable }
   package var supply: Supply { source.supply }
+  package func place(near position: MediaDuration) -> MediaDuration {
+    source.place(near: position)
+  }
 
   package func read(_ count: Int, appendingTo frames: inout [Float]) throws(MediaError) {
     let channels = format.channelCount
@@ -132,7 +136,7 @@ package final class FilteredSource: MediaSource {
   package func seek(toFrame frame: Int64) throws(MediaError) {
     let target = max(0, frame)
     let lead =
-      keepsCount && source.isSeekable
+      keepsCount && source.isSeekable && !source.isKept
       ? min(target, Self.leadSeconds * Int64(format.sampleRate)) : 0
     try source.seek(toFrame: target - lead)
     graph = try FilterGraph(chain, format: format, path: path)

@@ -1,6 +1,6 @@
 import CFFmpeg
 import Glibc
-import Sender
+package import Sender
 
 /// Settings of all network sources.
 package struct NetworkSettings: Hashable, Sendable {
@@ -33,6 +33,8 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   case stalled(location: String)
   case resumed(location: String, afterSeconds: Int)
   case reconnecting(location: String, reason: String)
+  /// So much of a station can be heard again; nil if nothing can. Not for people.
+  case kept(location: String, KeptStretch?)
   /// A live source cannot be read at present: silence replaces it.
   case away(location: String, reason: String)
   case back(location: String)
@@ -45,6 +47,7 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
   package var location: String {
     switch self {
     case .stalled(let location), .resumed(let location, _), .reconnecting(let location, _),
+      .kept(let location, _),
       .away(let location, _), .back(let location), .longBlocks(let location, _, _),
       .withoutEffects(let location, _):
       location
@@ -58,6 +61,7 @@ package enum SourceNotice: Hashable, Sendable, CustomStringConvertible {
     case .reconnecting(let location, let reason): "\(location): \(reason); connecting again"
     case .away(let location, let reason): "\(location): \(reason); waiting for it"
     case .back(let location): "\(location): is back"
+    case .kept(let location, _): "\(location): is kept"
     case .withoutEffects(_, let reason): "\(reason); it plays without effects"
     case .longBlocks(let location, let milliseconds, let latency):
       """
@@ -74,9 +78,9 @@ final class NetworkInput {
   private static let protocols = "http,https,tcp,tls,crypto,data"
 
   let settings: NetworkSettings
-  private let interruption: ReadInterruption
+  private var interruption: ReadInterruption
   /// The era in which this was opened; it is disowned together with that era.
-  private let era: Int
+  private var era: Int
   private let location: String
   private let library: FFmpegLibrary
   private let report: @Sendable (SourceNotice) -> Void
@@ -89,6 +93,8 @@ final class NetworkInput {
   let remote: (any RemoteSource)?
   /// Sizes of connections whose bytes `remote` reads, by handle.
   var remoteSizes: [UInt32: Int64] = [:]
+  /// The newest connection of those, if it is a station whose last hour is kept.
+  var keptHandle: UInt32?
   private var lastAsked = ContinuousClock.now
   /// Connections that a demuxer has opened by itself.
   private var opened: Set<UnsafeMutablePointer<AVIOContext>> = []
@@ -351,6 +357,17 @@ final class NetworkInput {
     if let (bytes, _) = silence?.watched { count += bytes.pointee.bytes_read }
     for bytes in opened { count += bytes.pointee.bytes_read }
     return count
+  }
+
+  /// Only `own` ends reading from now on.
+  func handOver(to own: ReadInterruption) {
+    (interruption, era) = (own, own.era)
+    budget.endOpening()
+  }
+
+  /// Waits until `descriptor` can be read. Returns false if it was interrupted.
+  func waits(for descriptor: Int32) -> Bool {
+    interruption.waits(for: descriptor, milliseconds: 1_000, in: era) != .interrupted
   }
 
   /// Starts counting the requests of a source that is opened from its beginning.

@@ -1,4 +1,5 @@
 package import Audio
+import Clock
 package import Sender
 
 /// A file, a radio station or an HLS stream, by HTTP or HTTPS.
@@ -11,7 +12,7 @@ package final class NetworkSource: MediaSource {
   package let sampleType: SampleType
   package let isLossless: Bool
   package let frameCount: Int64?
-  /// False for live sources. On a server without ranges, a seek back loads everything before the place again, and a
+  /// False for live sources, unless their last hour is kept. On a server without ranges, a seek back loads everything before the place again, and a
   /// seek ahead loads the part between.
   package let isSeekable: Bool
   /// True if the source has no end of its own.
@@ -22,6 +23,8 @@ package final class NetworkSource: MediaSource {
   private let library: FFmpegLibrary
   private let network: NetworkInput
   private let isRadio: Bool
+  /// True if the last hour of the station is kept, and whoever keeps it calls it again when it fails.
+  private let isKept: Bool
   private var reader: ItemReader
   private var hasBegun = false
   private var position: Int64 = 0
@@ -67,7 +70,8 @@ package final class NetworkSource: MediaSource {
     isLossless = reader.audio.facts.isLossless
     isLive = demuxer.isLive
     isRadio = demuxer.isRadio
-    isSeekable = !demuxer.isLive && (demuxer.isSeekable || demuxer.byteCount > 0)
+    isKept = demuxer.isRadio && network.keptHandle != nil
+    isSeekable = isKept || !demuxer.isLive && (demuxer.isSeekable || demuxer.byteCount > 0)
     frameCount = demuxer.isLive ? nil : reader.frameCount
     (self.url, self.channels, self.library, self.network) = (url, channels, library, network)
     self.reader = reader
@@ -125,6 +129,11 @@ package final class NetworkSource: MediaSource {
   /// Reconnects. A radio station continues at its present position, a file with the next frame.
   private func connectAgain(after loss: MediaError) throws(MediaError) {
     guard isRadio || isSeekable, loss.hasSounded else { throw loss }
+    if isKept {
+      guard let fresh = try? reopened() else { throw loss }
+      (reader, passing) = (fresh, nil)
+      return
+    }
     let reason = if case .broken(_, let fault) = loss { fault } else { "it ended before its time" }
     let delays = network.settings.retryDelays
     let next = position
@@ -152,7 +161,7 @@ package final class NetworkSource: MediaSource {
   /// Ask again once a live stream has changed its format, or its station has hung up.
   package func packets() throws(PassObstacle) -> any PacketSource {
     if isLive { return try livePackets() }
-    guard isSeekable else { throw .isLive }
+    guard isSeekable, !isKept else { throw .isLive }
     if let filePackets, !filePackets.hasFailed { return filePackets }
     let (url, library, network) = (url, library, network)
     let packets = try PacketReader(of: reader.audio) { () throws(MediaError) in
@@ -192,7 +201,15 @@ package final class NetworkSource: MediaSource {
   package func seek(toFrame frame: Int64) throws(MediaError) {
     let target = max(0, frame)
     guard target != passing?.position ?? position else { return }
-    if isLive {
+    if isKept {
+      // Where it is after a seek that failed is not known.
+      position = -1
+      guard network.seekKept(to: MediaDuration(frames: target, at: format.sampleRate)) != nil
+      else {
+        throw .notSeekable(path: url)
+      }
+      (reader, passing, hasBegun) = (try reopened(), nil, false)
+    } else if isLive {
       guard !hasBegun else { throw .notSeekable(path: url) }
     } else {
       guard isSeekable || target > position else { throw .notSeekable(path: url) }

@@ -1,4 +1,5 @@
 import CFFmpeg
+package import Clock
 package import Sender
 
 /// Reads for this process, which reaches no file and no server by itself.
@@ -30,6 +31,8 @@ package protocol SourceGate: AnyObject {
   var excess: String? { get }
   /// False once the source has been disowned.
   var isCurrent: Bool { get }
+  /// Returns where playing begins that is to begin at a position: there, or as near as can be.
+  func place(near position: MediaDuration) -> MediaDuration
 }
 
 extension SourceGate {
@@ -37,6 +40,7 @@ extension SourceGate {
   package func endOpening() {}
   package var excess: String? { nil }
   package var isCurrent: Bool { true }
+  package func place(near position: MediaDuration) -> MediaDuration { position }
 }
 
 /// Connections whose bytes a `RemoteSource` reads.
@@ -55,6 +59,7 @@ extension NetworkInput {
         connection.contentType, connection.stationHeaders, readRemote, seekRemote)
       context?.pointee.seekable = connection.isSeekable ? AVIO_SEEKABLE_NORMAL : 0
       remoteSizes[connection.handle] = connection.size
+      keptHandle = connection.isKept ? connection.handle : nil
       return context == nil ? cff_io_error : 0
     case .failed(let code, _): return min(code, -1)
     default: return cff_io_error
@@ -78,6 +83,16 @@ extension NetworkInput {
     }
     context.pointee.seekable = AVIO_SEEKABLE_NORMAL
     return true
+  }
+
+  /// Makes the next connection to the kept station begin near a time of it. Returns that of its first packet; nil if
+  /// nothing is kept.
+  func seekKept(to time: MediaDuration) -> MediaDuration? {
+    guard let remote, let keptHandle,
+      case .place(let reached, _) = ask(
+        .seek(handle: keptHandle, place: max(0, time.flicks)), of: remote)
+    else { return nil }
+    return MediaDuration(flicks: reached)
   }
 
   private static func handle(of context: UnsafeMutablePointer<AVIOContext>) -> UInt32 {

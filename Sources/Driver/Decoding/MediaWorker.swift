@@ -164,7 +164,7 @@ package enum MediaWorker {
         case .stalled: .stalled
         case .resumed(_, let seconds): .resumed(afterSeconds: seconds)
         case .reconnecting(_, let reason): .reconnecting(reason: reason)
-        case .away, .back, .longBlocks, .withoutEffects: nil
+        case .away, .back, .longBlocks, .withoutEffects, .kept: nil
         }
       if let told { news.withLock { $0.append(told) } }
     }

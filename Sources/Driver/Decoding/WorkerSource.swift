@@ -1,4 +1,5 @@
 package import Audio
+package import Clock
 package import FFmpegSource
 package import Sender
 
@@ -31,14 +32,15 @@ package final class WorkerSource: MediaSource {
   /// - Parameters:
   ///   - reach: the addresses to which it may lead, including redirects and lists.
   ///   - secretAddress: makes the address of an item whose location is none.
+  ///   - keeping: keeps a station; nil if none is kept.
   package convenience init(
     url: String, reach: SourceReach = .all, workers: MediaWorkers = .shared,
     settings: NetworkSettings = .init(),
-    secretAddress: (() throws(MediaError) -> String)? = nil,
+    secretAddress: (() throws(MediaError) -> String)? = nil, keeping: StationKeeping? = nil,
     interruption: ReadInterruption, report: @escaping @Sendable (SourceNotice) -> Void
   ) throws(MediaError) {
     let gate = try NetworkGate(
-      url, reach: reach, settings: settings, secretAddress: secretAddress,
+      url, reach: reach, settings: settings, secretAddress: secretAddress, keeping: keeping,
       interruption: interruption, report: report)
     let link = try WorkerLink(url, workers: workers, interruption: interruption, gate: gate)
     try self.init(link, gate, link.open(.openAddress(url), descriptor: nil))
@@ -109,6 +111,10 @@ package final class WorkerSource: MediaSource {
     note(state)
     frames.append(samples: bytes)
     if let failure { throw failure.error(of: link.location) }
+  }
+
+  package func place(near position: MediaDuration) -> MediaDuration {
+    gate?.place(near: position) ?? position
   }
 
   package func seek(toFrame frame: Int64) throws(MediaError) {

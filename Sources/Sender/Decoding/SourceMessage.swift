@@ -61,6 +61,9 @@ package struct SourceConnection: Hashable, Sendable {
   package var contentType: String
   /// Header fields that only stations send.
   package var stationHeaders: String
+  /// True for a station whose last hour is kept. A `seek` names a time of it, in flicks, at which the next connection
+  /// begins.
+  package var isKept = false
 
   package init(
     handle: UInt32, size: Int64, isSeekable: Bool, location: String, contentType: String,
@@ -156,7 +159,7 @@ extension SourceReply {
       writer.uint8(1)
       writer.uint32(connection.handle)
       writer.int64(connection.size)
-      writer.uint8(connection.isSeekable ? 1 : 0)
+      writer.uint8((connection.isSeekable ? 1 : 0) | (connection.isKept ? 2 : 0))
       for text in [connection.location, connection.contentType, connection.stationHeaders] {
         writer.text(text, atMost: DecoderMessage.textLimit)
       }
@@ -255,11 +258,13 @@ extension ByteReader {
   }
 
   fileprivate mutating func connection() throws(DecodeError) -> SourceConnection {
-    SourceConnection(
-      handle: try uint32("handle"), size: try int64("size"),
-      isSeekable: try uint8("seekable") != 0,
+    let (handle, size, flags) = (try uint32("handle"), try int64("size"), try uint8("flags"))
+    var connection = SourceConnection(
+      handle: handle, size: size, isSeekable: flags & 1 != 0,
       location: try text(atMost: DecoderMessage.textLimit, "location"),
       contentType: try text(atMost: DecoderMessage.textLimit, "type"),
       stationHeaders: try text(atMost: DecoderMessage.textLimit, "headers"))
+    connection.isKept = flags & 2 != 0
+    return connection
   }
 }

@@ -28,6 +28,8 @@ extension GroupSender {
     case produced(ProducedBatch)
     /// The answer to `makeSmall`.
     case madeSmall(SmallBatch)
+    /// So much of the station at this address can be heard again; nil if nothing can.
+    case kept(String, KeptStretch?)
     /// The answer is `reply`, before anything else is taken.
     case command(CommandID, PlayerCommand)
     /// The machine slept for so long: its clock stood still, and the rooms played on.

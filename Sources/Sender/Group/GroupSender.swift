@@ -67,6 +67,7 @@ package struct GroupSender<Address: Hashable & Sendable> {
       session.handle(.resumedFromSuspend(after: span), at: now)
     case .produced(let batch): session.handle(.produced(batch), at: now)
     case .madeSmall(let batch): session.handle(.madeSmall(batch), at: now)
+    case .kept(let location, let stretch): session.handle(.kept(location, stretch), at: now)
     case .command(let id, let command): session.handle(.command(id, command), at: now)
     case .turn(let queues, let storeLimit):
       session.storeLimit = storeLimit

@@ -28,12 +28,12 @@ extension GroupSession {
   }
 
   /// Returns the codec that not all rooms decode, and the end if there is one, of a segment that cannot be read from
-  /// its source again; nil if there is no such segment. The newcomer waits until this audio has sounded, which takes
-  /// seconds.
+  /// its source again, or not to the frame; nil if there is no such segment. The newcomer waits until this audio has
+  /// sounded, which takes seconds.
   private func liveSegment(from time: MediaTime) -> (codec: Codec, end: MediaTime?)? {
     guard !timeline.anchors.isEmpty, let (begin, codec) = firstUnsuitable(from: time),
       let segment = timeline.segments.last(where: { $0.start <= max(begin, time) }),
-      !segment.opened.isSeekable
+      !segment.opened.isSeekable || segment.opened.isKept
     else { return nil }
     let next = timeline.segments.first { $0.start > segment.start && !$0.continuesItem }
     if case .item = production.stage, next == nil { return (codec, nil) }

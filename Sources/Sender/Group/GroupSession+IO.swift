@@ -44,6 +44,8 @@ extension GroupSession {
     case produced(ProducedBatch)
     /// The answer to `makeSmall`.
     case madeSmall(SmallBatch)
+    /// So much of the station at this address can be heard again; nil if nothing can.
+    case kept(String, KeptStretch?)
     /// A datagram that the room has tagged; none that was sent before comes again.
     case asked(RoomID, LiveAsk)
     /// The answer is one `reply` with the same identifier, before anything else is taken.

@@ -26,6 +26,7 @@ extension GroupSession {
     case .resumeAt(let time): resume(at: now, notBefore: clock.group(time))
     case .seek(let position): try seek(to: position, at: now)
     case .seekBy(let span): try seek(by: span, at: now)
+    case .live: try returnToLive(at: now)
     case .next: skipForward(at: now)
     case .previous: skipBack(at: now)
     case .jump(let id, let position): try jump(to: id, at: position, now: now)

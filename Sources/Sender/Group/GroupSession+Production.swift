@@ -47,6 +47,7 @@ extension GroupSession {
         production.nextDeadline = now + .milliseconds(100)
         return
       }
+      if let next = beginningOfKept { return begin(next, continues: true) }
       order(.more(production.nextPortion(), generation: timeline.generation))
     case .itemEnded(let time):
       if let next = itemToProduce {
@@ -129,6 +130,8 @@ extension GroupSession {
       var segment = production.opened(opened, at: time)
       segment.description = description
       timeline.append(segment)
+      // Another connection, of which nothing is kept yet.
+      if opened.position == .zero { kept = nil }
       begin(opened, at: time, now: now)
     case .metadata(let described, let time):
       let (opened, description) = announcer.describe(described, after: timeline.segments)

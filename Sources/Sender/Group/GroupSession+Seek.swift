@@ -67,6 +67,10 @@ extension GroupSession {
   mutating func seek(to position: MediaDuration, at now: LocalTime) throws(CommandRefusal) {
     guard let aim = aim(at: now) else { throw .nothingPlays }
     guard aim.opened?.isSeekable ?? true else { throw .notSeekable(aim.item) }
+    if aim.opened?.isKept ?? false {
+      guard let kept = kept(of: aim.opened) else { throw .notSeekable(aim.item) }
+      return goTo(aim.item, at: kept.place(near: position), now: now)
+    }
     guard let duration = aim.opened?.duration, position >= duration else {
       return goTo(aim.item, at: position, now: now)
     }
@@ -92,7 +96,8 @@ extension GroupSession {
       if let last = playlist.items.last { goTo(last, at: .zero, resumes: true, now: now) }
       return
     }
-    let isAtBeginning = aim.position < Self.restartThreshold
+    if skipBack(in: kept(of: aim.opened), aim, at: now) { return }
+    let isAtBeginning = aim.position < Self.restartThreshold || aim.opened?.isKept ?? false
     let target = isAtBeginning ? playlist.neighbour(before: aim.item) ?? aim.item : aim.item
     goTo(target, at: .zero, resumes: target.id != aim.item.id, now: now)
   }

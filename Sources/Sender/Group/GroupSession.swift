@@ -83,6 +83,8 @@ package struct GroupSession {
   var observers = Observers()
   var standstill = Standstill()
   var keeper = StreamKeeper()
+  /// The kept part of the station that plays, and its address.
+  var kept: (location: String, stretch: KeptStretch)?
 
   enum Ending {
     case none
@@ -134,6 +136,7 @@ package struct GroupSession {
     case .measured(let id, let waiting): measured(id, waiting: waiting, at: now)
     case .produced(let batch): produced(batch, at: now)
     case .madeSmall(let batch): small.take(batch, into: &store)
+    case .kept(let location, let stretch): kept = stretch.map { (location, $0) }
     case .asked(let id, let ask): asked(id, ask, at: now)
     case .command(let id, let command): perform(id, command, at: now)
     case .timeout: break

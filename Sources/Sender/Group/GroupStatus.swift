@@ -75,6 +75,8 @@ package struct GroupStatus: Hashable, Sendable {
   package var rooms: [Room]
   /// True if `chosen` begins where somebody has left it, and `target` is not that place.
   package var resumes = false
+  /// The part of the station that can be heard again; nil if the item is none, or nothing is kept.
+  package var kept: KeptStretch?
 }
 
 /// An item that is to play later.
@@ -116,7 +118,7 @@ extension GroupSession {
       liveLatency: live.item?.latency, latencyDecider: live.item?.decider,
       produced: max(.zero, (store.end ?? playhead) - playhead),
       rooms: rooms.links.map { $0.displayed(configuration.smallCodec) },
-      resumes: aim(at: now)?.resumes ?? false)
+      resumes: aim(at: now)?.resumes ?? false, kept: kept(of: item))
   }
 
   /// Returns when `position` of the current item sounds, or recently sounded, according to what is decided now; a

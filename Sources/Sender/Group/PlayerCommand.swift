@@ -14,8 +14,11 @@ package enum PlayerCommand: Hashable, Sendable {
   case seek(to: MediaDuration)
   /// Seeks relative to the current position, and not before the beginning.
   case seekBy(MediaDuration)
+  /// Goes on where a station is that was paused or sought back.
+  case live
   case next
-  /// Goes to the beginning of the item, or to the item before if this one has just begun.
+  /// Goes to the beginning of the item, or to the item before if this one has just begun. In a station whose last hour is
+  /// kept, its titles are items.
   case previous
   /// Volume, 0...1000.
   case volume(RoomSelection, UInt16)
@@ -100,6 +103,8 @@ package enum CommandOutcome: Hashable, Sendable {
 package enum CommandRefusal: Error, Hashable, Sendable {
   /// The item can only be played from its beginning.
   case notSeekable(PlayItem)
+  /// The item is no station, or nothing of it is kept.
+  case hasNoLive(PlayItem)
   /// A live item keeps the effects with which it began.
   case isLive(PlayItem)
   /// An item that can only be played from its beginning keeps its effects, too.
@@ -128,6 +133,7 @@ extension CommandRefusal: CustomStringConvertible {
     switch self {
     case .notSeekable(let item):
       "\(item.saidName) can only be played from its beginning to its end; it plays on"
+    case .hasNoLive(let item): "\(item.saidName) is no station that can be paused; it plays on"
     case .isLive(let item):
       "\(item.saidName) is heard as it happens, so effects cannot be set while it plays; stop it, set them, and play it again"
     case .cannotBeginAnew(let item):

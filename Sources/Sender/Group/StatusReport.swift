@@ -74,6 +74,11 @@ package struct StatusReport: Codable, Hashable, Sendable {
   /// Length of the item's audio that has arrived, from its beginning.
   package var arrivedS: Double?
   package var producedS: Double
+  /// The first kept position of a station that can be heard again, and where somebody would be who has just tuned in.
+  package var keptFromS: Double?
+  package var liveS: Double?
+  /// How much later than that the group plays; absent if it does not.
+  package var behindLiveS: Double?
   /// State of waiting for the source; nil unless the group waits for it.
   package var buffering: BufferingReport?
   /// Seconds of the item that pass per second while it plays.
@@ -110,6 +115,10 @@ package struct StatusReport: Codable, Hashable, Sendable {
     durationS = status.duration?.seconds.rounded(to: 9)
     arrivedS = status.arrived?.seconds.rounded(to: 9)
     producedS = status.produced.seconds.rounded(to: 6)
+    keptFromS = status.kept?.from.seconds.rounded(to: 3)
+    liveS = status.kept?.live.seconds.rounded(to: 3)
+    behindLiveS = status.kept?.lateness(at: status.target ?? status.position)?.seconds
+      .rounded(to: 3)
     nextItem = status.next?.item.location
     nextTitle = status.next?.opened?.metadata.title ?? status.next?.item.title
     nextArtist = status.next?.opened?.metadata.artist

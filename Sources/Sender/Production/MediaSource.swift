@@ -44,6 +44,10 @@ package protocol MediaSource: AnyObject {
   /// item.
   func successor() -> (any MediaSource)?
 
+  /// Returns where playing begins that is to begin at `position`, which is not zero: there, or at the nearest place that
+  /// can be reached.
+  func place(near position: MediaDuration) -> MediaDuration
+
   /// Makes `read` continue with frame number `frame`, exactly. At or past the end, `read` gives none.
   func seek(toFrame frame: Int64) throws(MediaError)
 
@@ -64,6 +68,9 @@ extension MediaSource {
     at position: MediaDuration, in generation: UInt32, keepsFormat: Bool
   ) -> any MediaSource { self }
   package func successor() -> (any MediaSource)? { nil }
+  package func place(near position: MediaDuration) -> MediaDuration { position }
+  /// True for a station whose last hour is kept.
+  package var isKept: Bool { supply == .live && isSeekable }
   /// True if a read may wait for others, such as the network. What it has read is then passed on at once.
   var mayWait: Bool { supply != .stored || live != nil }
 

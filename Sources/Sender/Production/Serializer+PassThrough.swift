@@ -28,7 +28,8 @@ extension Serializer {
     // The frames before the cut are encoded too, but not heard, so that codec and resampler have settled at
     // the cut.
     let lead = source.format.frames(in: Self.leadIn)
-    let hasLead = isRecoding && source.isSeekable && source.rate == 1 && frame >= lead
+    let hasLead =
+      isRecoding && source.isSeekable && !source.isKept && source.rate == 1 && frame >= lead
     if frame > 0 { try source.seek(toFrame: hasLead ? frame - lead : frame) }
     let codec = try continueRun(with: source, at: &time, leadIn: hasLead ? Self.leadIn : .zero)
     return WireChoice(codec: codec, reason: reason)
@@ -72,7 +73,7 @@ extension Serializer {
       noteMetadata(of: source, at: run.end)
     } catch {
       passedRun = run
-      source.isSeekable
+      source.isSeekable && !source.isKept
         ? decodeOn(source, from: packets.position) : takeUpAgain(source, at: packets.position)
     }
   }

@@ -86,6 +86,8 @@ package final class Serializer {
     case .more, .finish, .recode: break
     case .leave(let time, let generation, let fading):
       forgetSource()
+      // A station would be read on.
+      if kept?.source.isKept ?? false { kept = nil }
       forgetEnd()
       leaveRun(before: time)
       self.generation = generation
@@ -131,8 +133,11 @@ package final class Serializer {
       }
       // An item that is not seekable begins at its beginning: a caller that asks for another place does not know
       // that yet.
-      let position = opened.isSeekable ? beginning.position : .zero
+      var position = opened.isSeekable ? beginning.position : .zero
+      if position > .zero { position = opened.place(near: position) }
       let frame = opened.format.frames(in: position)
+      // The packets of a station come from where its frames do.
+      if opened.isKept, frame > 0 { try opened.seek(toFrame: frame) }
       source = opened
       join(opened, at: frame, beginning, &start)
       let choice = try takeUp(
