@@ -70,6 +70,9 @@ package struct HouseNews: Sendable {
     if abs(expected.positionS - group.positionS) > leap { return true }
     (expected.positionS, expected.positionAtMs) = (group.positionS, group.positionAtMs)
     expected.bufferedUntilS = group.bufferedUntilS
+    if expected.liveS != nil, group.liveS != nil {
+      (expected.keptFromS, expected.liveS) = (group.keptFromS, group.liveS)
+    }
     return expected != group
   }
 

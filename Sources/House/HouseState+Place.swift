@@ -1,3 +1,6 @@
+import Clock
+import Sender
+
 extension HouseState.Group {
   /// A position further off than this from where it should be has been moved, in seconds.
   private static let leap = 0.3
@@ -7,6 +10,14 @@ extension HouseState.Group {
     if let targetS { return targetS }
     let moved = state == .playing ? max(0, nowMs - positionAtMs) / 1000 * rate : 0
     return min(positionS + moved, item?.durationS ?? .infinity)
+  }
+
+  /// How late a station is heard that was paused or sought back, in seconds; nil if it is not.
+  package func behindLive(at nowMs: Double) -> Double? {
+    guard let liveS else { return nil }
+    let position = MediaDuration(seconds: elapsed(at: nowMs))
+    let live = MediaDuration(seconds: liveS)
+    return KeptStretch(from: .zero, live: live).lateness(at: position)?.seconds
   }
 
   /// True if somebody has moved the position.

@@ -147,6 +147,9 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var targetS: Double?
     /// So far all rooms hold the item.
     package var bufferedUntilS: Double?
+    /// The first kept position of a station that can be heard again, and where somebody would be who has just tuned in.
+    package var keptFromS: Double?
+    package var liveS: Double?
     package var volume: Double
     package var muted: Bool
     package var `repeat`: Playlist.Repetition

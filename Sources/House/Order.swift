@@ -74,6 +74,8 @@ package enum Order: Codable, Hashable, Sendable {
 
   package enum Transport: String, Codable, CaseIterable, Hashable, Sendable {
     case play, pause, stop, next, previous
+    /// Returns to what a station sends now.
+    case live
   }
 
   package struct GroupChange: Codable, Hashable, Sendable {

@@ -187,7 +187,7 @@ extension Client {
     let seconds = try Argument.seconds(text)
     guard let group = try await view().group, group.state.word != .stop, let item = group.item
     else { throw Ack.notPlaying }
-    guard item.isSeekable, !item.isLive else { throw Ack(.unknown, "Not seekable") }
+    guard item.isSeekable else { throw Ack(.unknown, "Not seekable") }
     let isRelative = text.hasPrefix("+") || text.hasPrefix("-")
     _ = try await perform(.seek(group: group.id, seconds: seconds, isRelative: isRelative))
   }

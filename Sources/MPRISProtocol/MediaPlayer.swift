@@ -139,7 +139,7 @@ package struct MediaPlayer: Hashable, Sendable {
   }
 
   var canPlay: Bool { group.queue.count > 0 }
-  var canSeek: Bool { group.item.map { $0.isSeekable && !$0.isLive } ?? false }
+  var canSeek: Bool { group.item?.isSeekable ?? false }
 
   var canGoNext: Bool {
     guard let index = group.queue.index else { return false }

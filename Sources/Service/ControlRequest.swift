@@ -158,6 +158,8 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var volume: Double
     /// True if this is the group that a command means if it names none.
     package var isMeant: Bool
+    /// How late a station is heard that was paused or sought back.
+    package var behindLiveS: Double?
   }
 }
 

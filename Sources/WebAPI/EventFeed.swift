@@ -171,6 +171,8 @@ private struct SyncEvent: Encodable {
     let positionS: Double
     let positionAtMs: Double
     let bufferedUntilS: Double?
+    let keptFromS: Double?
+    let liveS: Double?
   }
 
   let nowMs: Double
@@ -183,7 +185,7 @@ private struct SyncEvent: Encodable {
     groups = state.groups.map {
       Group(
         id: $0.id, positionS: $0.positionS, positionAtMs: $0.positionAtMs,
-        bufferedUntilS: $0.bufferedUntilS)
+        bufferedUntilS: $0.bufferedUntilS, keptFromS: $0.keptFromS, liveS: $0.liveS)
     }
   }
 }

@@ -245,6 +245,8 @@ struct HouseModel: Equatable {
       case (.pause, .playing): group.music = .paused
       case (.stop, _): group.music = .resting
       case (.pause, _), (.next, _), (.previous, _): break
+      // No station plays.
+      case (.live, _): isDone = false
       }
     }
     return isDone

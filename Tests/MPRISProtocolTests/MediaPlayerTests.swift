@@ -132,7 +132,8 @@ private func player(_ group: HouseState.Group) -> MediaPlayer {
     #expect(
       can(group(.stopped, index: nil))
         == [false, false, false, false, false, true].map(BusValue.flag))
-    #expect(value(.canSeek, group { $0.item?.isLive = true }) == .flag(false))
+    // A station whose last hour is kept.
+    #expect(value(.canSeek, group { $0.item?.isLive = true }) == .flag(true))
     #expect(value(.canSeek, group { $0.item?.isSeekable = false }) == .flag(false))
     for property in [PlayerProperty.canQuit, .canRaise, .hasTrackList] {
       #expect(value(property, group()) == .flag(false))
@@ -218,7 +219,7 @@ private func player(_ group: HouseState.Group) -> MediaPlayer {
     #expect(answer(.seek(by: .max), group(index: 2)) == .nothing)
     // It has moved on since.
     #expect(answer(.seek(by: 180_000_000), group(), at: 12_000) == transport(.next))
-    #expect(answer(.seek(by: 1), group { $0.item?.isLive = true }) == .nothing)
+    #expect(answer(.seek(by: 1), group { $0.item?.isSeekable = false }) == .nothing)
     #expect(answer(.seek(by: 1), group(.stopped, index: nil)) == .nothing)
   }
 

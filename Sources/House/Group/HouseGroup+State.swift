@@ -28,6 +28,10 @@ extension HouseGroup {
         index: place.flatMap { place in items.firstIndex { $0.id == place.entry } },
         canUndo: undo?.sentence))
     state.queue.isShuffled = unshuffled != nil && !items.isEmpty
+    if !isResting {
+      state.keptFromS = status.kept?.from.seconds.rounded(to: 3)
+      state.liveS = status.kept?.live.seconds.rounded(to: 3)
+    }
     state.sleepAtMs = sleep.end.map(HouseSession.milliseconds)
     return state
   }

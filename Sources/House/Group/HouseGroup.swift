@@ -153,7 +153,8 @@ package final class HouseGroup {
     case .stop: return stop()
     case .next where isResting: return moveRest(by: 1)
     case .previous where isResting: return moveRest(by: -1)
-    case .play, .pause, .next, .previous: return try player.transport(order)
+    case .live where isResting: throw .unavailable("nothing plays; choose something first")
+    case .play, .pause, .next, .previous, .live: return try player.transport(order)
     }
   }
 

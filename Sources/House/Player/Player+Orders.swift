@@ -30,6 +30,9 @@ extension Player {
     case .previous:
       try carryOut(.previous)
       return chosen
+    case .live:
+      try carryOut(.live)
+      return "live again"
     }
   }
 

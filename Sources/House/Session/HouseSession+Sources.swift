@@ -78,6 +78,7 @@ extension HouseSession {
     case .previous:
       emit(.steer(name, .previous))
       return "\(name) was asked for its previous title"
+    case .live: break
     }
     return nil
   }

@@ -97,11 +97,13 @@ extension House {
 
   private var groupLines: [ControlAnswer.GroupLine] {
     let meant = session.meantGroup?.id
-    return publish().groups.map { group in
+    let state = publish()
+    return state.groups.map { group in
       .init(
         name: group.name, state: group.state, title: group.item?.title,
         artist: group.item?.artist, rooms: group.roomIds.map(session.name(ofRoom:)),
-        volume: group.volume, isMeant: group.id == meant)
+        volume: group.volume, isMeant: group.id == meant,
+        behindLiveS: group.behindLive(at: state.nowMs)?.rounded(to: 3))
     }
   }
 

@@ -67,6 +67,7 @@ struct PreviousCommand: RemoteCommand {
     abstract: "Goes to the beginning of the item, or to the previous one.",
     discussion: """
       In the first three seconds of an item it goes to the previous item.
+      Of a radio station it plays the title from its beginning.
 
       Example:
         tutti previous
@@ -82,24 +83,29 @@ struct SeekCommand: RemoteCommand {
       A position beyond the end is refused.
       A step beyond the end goes to the next item or, in the last item, to its last
       second.
+      In a radio station it goes to any place of the last hour that was played or
+      paused.
 
       Examples:
         tutti seek 90
         tutti seek 1:30
         tutti seek +15
         tutti seek -15
+        tutti seek live    what the station sends now
       """)
   @Argument(
     parsing: .allUnrecognized,
     help: .init(
-      "Seconds or [h:]m:s; with + or -, relative to the current position.", valueName: "position"))
+      "Seconds or [h:]m:s; with + or -, relative to the current position; or live.",
+      valueName: "position"))
   var position: [String]
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
     let position = try SignedArgument.only(of: position, called: "position")
+    if position == "live" { return .transport(.live) }
     guard let (seconds, isRelative) = TimeText.parse(position) else {
-      throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15 or -15")
+      throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15, -15 or live")
     }
     return .order(
       .seek(group: Order.meantGroup, seconds: seconds, isRelative: isRelative))

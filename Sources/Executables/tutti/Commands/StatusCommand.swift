@@ -122,7 +122,10 @@ enum GroupsText {
       .init(title: "", dispensability: 1, isCuttable: true),
     ])
     table.rows = groups.map { group in
-      let title = group.title.map { title in group.artist.map { "\($0) – \(title)" } ?? title }
+      var title = group.title.map { title in group.artist.map { "\($0) – \(title)" } ?? title }
+      if let behind = group.behindLiveS {
+        title = "\(TimeText.format(behind)) behind live" + (title.map { ": " + $0 } ?? "")
+      }
       return [
         StyledText(group.isMeant ? "▶" : " ", .good), StyledText(group.name, .strong),
         StyledText(group.state.rawValue, group.state == .playing ? .good : .plain),
@@ -197,6 +200,8 @@ enum StatusText {
     var line = TimeText.format(status.targetS ?? status.positionS)
     if let duration = status.durationS {
       line += " / " + TimeText.format(duration)
+    } else if let behind = status.behindLiveS {
+      line += "  \(TimeText.format(behind)) behind live"
     } else if let arrived = status.arrivedS, arrived > 0 {
       line += " / \(TimeText.format(arrived)) so far"
     }
