@@ -197,7 +197,13 @@ class House:
         group["queue"] = {"revision": group.pop("queueRevision"), "count": len(entries), "index": index,
                           "canUndo": self.merges[key][0] if key in self.merges else self.undos[key][-1][0] if self.undos[key] else None,
                           "isShuffled": bool(entries) and self.orders[key] is not None}
+        group.update(self.kept(group))
+        del group["tunedMs"]
         return group
+
+    def kept(self, group):
+        """The part of a station that can be heard again."""
+        return {"keptFromS": 0, "liveS": (now_ms() - group["tunedMs"]) / 1000} if group["item"] and group["tunedMs"] else {}
 
     def position(self, group):
         if group["state"] != "playing":
@@ -217,7 +223,7 @@ class House:
         key = f"g{self.next_id}"
         self.groups[key] = dict(id=key, name=name or "", isNamed=bool(name), roomIds=[], state="stopped", detail=None, item=None, positionS=0,
                                 positionAtMs=now_ms(), rate=1.0, targetS=None, bufferedUntilS=0, volume=50, muted=False, repeat="off",
-                                effects=dict(rate=1, pitch=0, loudness=None, filters=[]), queueRevision=1, sleepAtMs=None)
+                                effects=dict(rate=1, pitch=0, loudness=None, filters=[]), queueRevision=1, sleepAtMs=None, tunedMs=None)
         self.queues[key], self.undos[key], self.orders[key] = [], [], None
         for room in rooms:
             self.move(room, key)
@@ -275,11 +281,13 @@ class House:
         isInput = entry["uri"].startswith("input:")
         group["item"] = dict(IDLE_ITEM, entryId=entry["id"], trackId=track.get("id"), albumId=track.get("albumId"), title=entry["title"],
                              artist=entry["artist"], album=entry["album"], artwork=entry["artwork"], durationS=entry["durationS"],
-                             isSeekable=entry["durationS"] is not None, isLive=entry["durationS"] is None,
+                             isSeekable=not isInput, isLive=entry["durationS"] is None,
                              hasVideo=track.get("hasVideo", False), codec=codec[0], codecReason=codec[1],
                              isUnchanged=codec[1] == "as it is" and not isInput)
         group["state"] = "playing"
-        self.settle(group, 0)
+        isStation = group["item"]["isLive"] and not isInput
+        group["tunedMs"] = now_ms() - 600_000 if isStation else None
+        self.settle(group, 600 if isStation else 0)
         self.room_states(key)
 
     def step(self, key, by):
@@ -485,4 +493,4 @@ class House:
                                 bufferedBytes=7340032, underruns=int(trip > 2000), late=0, lost=trip // 900, corrupt=0)
             told.append({"id": room["id"], "sync": room["sync"]})
         self._send("sync", {"nowMs": now, "rooms": told, "groups": [
-            {k: g[k] for k in ("id", "positionS", "positionAtMs", "bufferedUntilS")} for g in self.groups.values()]})
+            {k: g[k] for k in ("id", "positionS", "positionAtMs", "bufferedUntilS")} | self.kept(g) for g in self.groups.values()]})

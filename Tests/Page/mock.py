@@ -104,7 +104,7 @@ def _(house, query, body, key):
     return 204, None
 
 
-@route("POST", "/groups/{key}/(?P<verb>play|pause|stop|next|previous|seek|rooms|merge)")
+@route("POST", "/groups/{key}/(?P<verb>play|pause|stop|next|previous|live|seek|rooms|merge)")
 def _(house, query, body, key, verb):
     group = house.groups[known(house.groups, key, "group")]
     touched, gone = [key], []
@@ -112,11 +112,13 @@ def _(house, query, body, key, verb):
         getattr(house, verb)(key)
     elif verb in ("next", "previous"):
         house.step(key, 1 if verb == "next" else -1)
+    elif verb == "live":
+        house.settle(group, house.kept(group)["liveS"])
     elif verb == "seek":
         target = body["positionS"] if "positionS" in body else house.position(group) + body["byS"]
         if not group["item"] or not group["item"]["isSeekable"]:
             raise Refusal(409, "This station is live: there is nothing to seek in.")
-        house.settle(group, max(0, min(target, group["item"]["durationS"])))
+        house.settle(group, max(0, min(target, group["item"]["durationS"] or house.kept(group)["liveS"])))
     elif verb == "rooms":
         room = house.rooms[known(house.rooms, body["roomId"], "room")]
         if room["state"] == "taken" and not body.get("take"):

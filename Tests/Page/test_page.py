@@ -126,6 +126,22 @@ class Playing(PageTest):
         page.get_by_role("button", name="Next (N)").first.click()
         expect(page.locator("#now h1")).to_have_text(titles[index + 1])
 
+    def test_a_station_is_heard_again_and_returns_to_live(self):
+        page = self.open("library/radio", LAPTOP)
+        page.locator(".tile:has-text('Night Jazz FM')").get_by_role("button").first.click()
+        self.until(page, lambda: self.group(page)["item"]["isLive"], "the station plays")
+        page.goto(page.url.split("#")[0] + "#/now")
+        back = page.locator("#now").get_by_role("button", name="Live", exact=True)
+        expect(page.locator("#now time.left")).to_have_text("Live")
+        expect(back).to_be_hidden()
+        box = page.locator("#now .scrub").bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(page.locator("#now time.past")).to_have_text(re.compile(r"^−(4:5|5:0)\d"))
+        self.assertAlmostEqual(self.group(page)["positionS"], 300, delta=15)
+        back.click()
+        expect(back).to_be_hidden()
+        self.assertGreater(self.group(page)["positionS"], 595)
+
     def test_the_sound_follows_the_finger_while_it_scrubs(self):
         page = self.open(size=PHONE)
         duration = self.group(page)["item"]["durationS"]

@@ -50,7 +50,7 @@ export function toggle(group = currentGroup()) {
 	return go("library")
 }
 
-export const skip = (verb, group = currentGroup()) => group && order(group, verb, undefined, at(0))
+export const skip = (verb, group = currentGroup()) => group && order(group, verb, undefined, group.liveS ? {} : at(0))
 
 const sendSeek = newest((group, positionS) => order(group, "seek", { positionS: Number(positionS.toFixed(2)) }, at(positionS)))
 export const seekTo = (positionS, group = currentGroup()) => sendSeek(group, clamp(positionS, 0, group.item.durationS ?? Infinity))

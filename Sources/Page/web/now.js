@@ -13,6 +13,9 @@ import { stopVideo, toggleVideo, videoFollows } from "./video.js"
 const now = byId("now")
 const bar = byId("player")
 
+/** Returns to what a station sends now. */
+const live = h("button.soft", () => skip("live"), "Live")
+
 /** The controls of both places, and two functions that update them. */
 function controls() {
 	const play = h("button.play", () => toggle(), icon("play"))
@@ -39,16 +42,19 @@ function controls() {
 		label(shuffleButton, isShuffled ? "Shuffled: bring back the order" : "Shuffle the queue")
 		for (const button of transport.children) button.disabled = !group && button !== play
 		volume.draw(group?.name, group?.volume, !!group?.muted, !isSettable(group))
-		scrub.input.disabled = !(group?.item?.isSeekable && group.item.durationS)
+		scrub.input.disabled = !(group?.item?.isSeekable && (group.liveS ?? group.item.durationS))
 		mark(scrub.element, "off", scrub.input.disabled)
 		tick(group)
 	}
 	function tick(group) {
 		const item = group?.item
-		const end = item?.durationS
-		if (!scrub.isHeld) scrub.set(item ? position(group) : 0, end || 1)
-		scrub.element.style.setProperty("--ahead", end ? Math.min(1, (group.bufferedUntilS ?? 0) / end).toFixed(3) : 0)
-		setText(past, clock(item ? scrub.value : 0))
+		const end = group?.liveS ?? item?.durationS
+		const start = group?.keptFromS ?? 0
+		if (!scrub.isHeld) scrub.set(item ? position(group) : 0, end || 1, start)
+		scrub.element.style.setProperty("--ahead", end ? Math.min(1, ((group.bufferedUntilS ?? 0) - start) / (end - start)).toFixed(3) : 0)
+		const late = group?.liveS - scrub.value
+		live.hidden = !(late >= 5)
+		setText(past, live.hidden ? clock(item ? scrub.value : 0) : `−${clock(late)}`)
 		setText(left, item?.isLive ? "Live" : clock(item ? end : 0))
 	}
 	return { transport, scrub: scrub.element, past, left, volume: volume.parts, update, tick }
@@ -110,7 +116,7 @@ const nothing = h("div.nothing.scroll")
 const keep = heart()
 const tune = () => iconButton("tune", "Sound and sleep timer", () => sound(), ".tune")
 const stage = h("div.stage", h("div.art-box", h("div.art", art, lyrics, lyricsButton, watch)), h("div.deck",
-	h("div.titles", h("div", title, byline), keep, tune()), h("div.scrub-row", large.scrub, large.past, large.left),
+	h("div.titles", h("div", title, byline), live, keep, tune()), h("div.scrub-row", large.scrub, large.past, large.left),
 	large.transport, h("div.volume-row", large.volume), chips))
 const barCover = cover()
 const barText = lines()

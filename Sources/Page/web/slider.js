@@ -83,7 +83,8 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 			return value
 		},
 		/** Sets the server's value. Not shown while the slider is held or has just moved. */
-		set(next, end = max) {
+		set(next, end = max, start = min) {
+			input.min = min = start
 			input.max = max = end
 			told = next
 			if (self.isHeld || fresh) return
