@@ -15,10 +15,21 @@ enum PageText {
     }
   }
 
-  /// Also without idle spaces between the marks and words of a script.
+  /// Also without idle spaces between the marks and words of a script, and without ends of lines that end nothing.
   static func served(script bytes: [UInt8]) -> [UInt8] {
     let lines = served(bytes).split(separator: newline)
-    return Array(lines.map { ScriptText.served($0) }.joined(separator: [newline])) + [newline]
+    return zip(lines, lines.dropFirst() + [[]]).reduce(into: []) { text, pair in
+      text += ScriptText.served(pair.0)
+      if !isOpen(pair.0, before: pair.1) { text.append(newline) }
+    }
+  }
+
+  /// True if `next` may follow at once: nothing ends behind a mark that opens, and a mark that closes ends what stands before it.
+  /// Nothing may follow a comment.
+  private static func isOpen(_ line: ArraySlice<UInt8>, before next: ArraySlice<UInt8>) -> Bool {
+    guard line.firstRange(of: "//".utf8) == nil, let last = line.last, let first = next.first
+    else { return false }
+    return "{([,".utf8.contains(last) || "})]".utf8.contains(first)
   }
 
   static func served(_ bytes: [UInt8]) -> [UInt8] {

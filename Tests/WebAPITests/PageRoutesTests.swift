@@ -84,8 +84,13 @@ import WireProtocol
           #expect(served.joined().count < code.joined().count, "\(name)")
         } else if name.hasSuffix(".js") {
           #expect(code.allSatisfy { !$0.contains(/\b(return|typeof|case|in|of) \//) }, "\(name)")
-          #expect(served.count == code.count)
-          for (line, written) in zip(served, code) { expectScript(line, written, name) }
+          // A line that opens something goes on with the next, and one that closes something follows at once.
+          let whole = zip(code, code.dropFirst() + [""]).reduce(into: "") { text, pair in
+            let goesOn = pair.0.contains(/[{(\[,]$/) || pair.1.contains(/^[})\]]/)
+            text += pair.0 + (goesOn && !pair.0.contains("//") ? "" : "\n")
+          }.split(separator: "\n")
+          #expect(served.count == whole.count && served.count <= code.count)
+          for (line, written) in zip(served, whole) { expectScript(line, written, name) }
         } else {
           #expect(served.elementsEqual(code), "\(name)")
         }
