@@ -5,22 +5,31 @@ package import Sender
 /// opened, on the thread that opens it, and goes nowhere else.
 package struct ServedItems: Sendable {
   private let find: @Sendable (_ location: String) -> Result<String, MediaError>
-  private let strict: [String]
+  private let terms: @Sendable (_ library: String) -> Terms
 
-  /// - Parameter strict: the libraries whose servers may send nobody to another address.
-  package init(
-    strict: [String] = [],
-    _ find: @escaping @Sendable (_ location: String) -> Result<String, MediaError>
-  ) {
-    (self.find, self.strict) = (find, strict)
+  /// Where the items of a library may lead.
+  package struct Terms: Sendable {
+    /// True if its server may send nobody to another address.
+    var isStrict: Bool
+    var reach: SourceReach
+
+    package init(isStrict: Bool = false, reach: SourceReach = .all) {
+      (self.isStrict, self.reach) = (isStrict, reach)
+    }
   }
 
-  func settings(_ location: String) -> NetworkSettings {
+  package init(
+    terms: @escaping @Sendable (_ library: String) -> Terms = { _ in Terms() },
+    _ find: @escaping @Sendable (_ location: String) -> Result<String, MediaError>
+  ) {
+    (self.find, self.terms) = (find, terms)
+  }
+
+  func limits(_ location: String) -> (settings: NetworkSettings, reach: SourceReach) {
     var settings = NetworkSettings()
-    if let (name, _) = ServedLocation.parts(location), strict.contains(name) {
-      settings.redirectLimit = 0
-    }
-    return settings
+    let terms = ServedLocation.parts(location).map { self.terms($0.library) } ?? Terms()
+    if terms.isStrict { settings.redirectLimit = 0 }
+    return (settings, terms.reach)
   }
 
   package static let none = ServedItems { .failure(.notFound(path: $0)) }

@@ -105,11 +105,12 @@ package struct SourceOpener: Sendable {
       interruption: interruption, report: report)
   }
 
-  /// Opens an item of a server that this machine's user has chosen, wherever that is.
+  /// Opens an item of a server, which leads no further than whoever has chosen it may.
   private func openServed(_ location: String) throws(MediaError) -> any MediaSource {
     guard workers.isStarted else { throw .notFound(path: location) }
+    let limits = served.limits(location)
     return try WorkerSource(
-      url: location, workers: workers, settings: served.settings(location),
+      url: location, reach: limits.reach, workers: workers, settings: limits.settings,
       secretAddress: { [served] () throws(MediaError) in try served.address(location) },
       interruption: interruption, report: report)
   }

@@ -61,6 +61,9 @@ package enum Order: Codable, Hashable, Sendable {
     /// looked up before.
     case addFolder(String)
     case removeFolder(String)
+    /// The library of a server, which is asked before.
+    case addServer(ChosenServer)
+    case removeServer(String)
     /// Nil is the room's own name.
     case nameRoom(String, String?)
     /// The language of dates; nil is each browser's.

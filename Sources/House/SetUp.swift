@@ -2,6 +2,8 @@
 package struct SetUp: Codable, Hashable, Sendable {
   /// Folders with music, as locations on this machine, in the order in which they were added.
   package private(set) var folders: [String] = []
+  /// In the order in which they were added; nil in records of older programs.
+  package private(set) var servers: [ChosenServer]?
   /// In the order of the rooms' identities.
   package private(set) var names: [RoomName] = []
   /// The language in which pages write dates, such as `de-AT`; nil is that of each browser.
@@ -19,14 +21,19 @@ package struct SetUp: Codable, Hashable, Sendable {
     /// Such as `library`.
     package var keys: [String]
     package var folders: [String]
+    package var servers: [MediaServer]
 
-    package init(keys: [String] = [], folders: [String] = []) {
-      (self.keys, self.folders) = (keys, folders)
+    package init(
+      keys: [String] = [], folders: [String] = [], servers: [MediaServer] = []
+    ) {
+      (self.keys, self.folders, self.servers) = (keys, folders, servers)
     }
   }
 
   /// More folders than a household has disks.
   package static let folderLimit = 32
+  /// Each has a thread.
+  package static let serverLimit = 8
   /// In bytes of UTF-8, as a receiver's own.
   package static let longestName = 64
   /// As many as rooms are remembered.
@@ -62,6 +69,34 @@ package struct SetUp: Codable, Hashable, Sendable {
     folders.remove(at: index)
   }
 
+  /// Adds the library of a server.
+  package mutating func add(server: ChosenServer, _ fixed: Fixed) throws(Refusal) {
+    _ = try server.server()
+    let name = server.name.lowercased()
+    let names = fixed.servers.map(\.name) + (servers ?? []).map(\.name)
+    guard !names.contains(where: { $0.lowercased() == name }) else {
+      throw .invalid("there is a library \(server.name) already")
+    }
+    // Its songs would take the places of the folder's.
+    guard !(fixed.folders + folders).contains(where: { $0.lowercased().hasSuffix("/" + name) })
+    else { throw .invalid("a folder of the library is called \(server.name)") }
+    guard names.count < Self.serverLimit else {
+      throw .unavailable(
+        "no more than \(Self.serverLimit) libraries of servers are taken; remove one first")
+    }
+    servers = (servers ?? []) + [server]
+  }
+
+  package mutating func remove(server name: String, _ fixed: Fixed) throws(Refusal) {
+    if fixed.servers.contains(where: { $0.name == name }) {
+      throw .unavailable("the configuration names this server: [library \(name)]")
+    }
+    guard let index = servers?.firstIndex(where: { $0.name == name }) else {
+      throw .noSuch("\(name) is no server of the library; see: tutti servers")
+    }
+    servers?.remove(at: index)
+  }
+
   /// - Parameter name: nil is the room's own.
   package mutating func name(room: String, _ name: String?) throws(Refusal) {
     var others = names.filter { $0.room != room }
@@ -86,6 +121,9 @@ package struct SetUp: Codable, Hashable, Sendable {
   package var sound: SetUp {
     var sound = SetUp()
     for folder in folders { do throws(Refusal) { try sound.add(folder: folder, Fixed()) } catch {} }
+    for server in servers ?? [] {
+      do throws(Refusal) { try sound.add(server: server, Fixed()) } catch {}
+    }
     for room in names {
       do throws(Refusal) { try sound.name(room: room.room, room.name) } catch {}
     }

@@ -89,10 +89,10 @@ final class LibraryFile: Sendable {
     }
   }
 
-  /// Scans other folders from now on. The present scan ends; questions are answered all the time.
-  func set(_ folders: LibraryFolders) {
+  /// Scans other folders, and asks other servers, from now on. The present scan ends; questions are answered all the time.
+  func set(_ folders: LibraryFolders, _ servers: [MediaServer]) {
     renewal.async { [self] in
-      settings.withLock { $0.folders = folders }
+      settings.withLock { ($0.folders, $0.servers) = (folders, servers) }
       guard case .open(let parts) = state.withLock({ $0 }) else { return }
       parts.scanner.close()
       do {

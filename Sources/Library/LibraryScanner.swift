@@ -23,6 +23,8 @@ final class LibraryScanner: Sendable {
     var period: Int64 = 15 * 60_000
     /// Those that keep libraries beside the folders.
     var servers: [MediaServer] = []
+    /// Notes since when servers do not answer.
+    var away = AwayServers()
     /// Where measured loudness goes, for those who play.
     var loudness = MeasuredLoudness()
     /// Where the places go at which items were left, for those who play.
@@ -161,7 +163,8 @@ private final class ScanLoop {
     (self.settings, self.database, self.watch, self.pool) = (settings, database, watch, pool)
     (self.isEnding, self.edits) = (isEnding, edits)
     (self.changed, self.report) = (changed, report)
-    served = ServedShelves(readers, database, settings.folders, report: report)
+    served = ServedShelves(
+      readers, database, settings.folders, away: settings.away, report: report)
   }
 
   /// - Throws: `SQLiteError` if the database file is damaged.

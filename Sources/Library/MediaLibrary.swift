@@ -47,6 +47,7 @@ package final class MediaLibrary: LibraryControl {
 
   private struct State {
     var chosen: [HouseFolder]
+    var servers: [MediaServer]
     var folders: LibraryFolders
     /// Names of folders that are not there.
     var away: Set<String> = []
@@ -55,14 +56,14 @@ package final class MediaLibrary: LibraryControl {
   /// Shared with the scanner's thread.
   private final class Shelf: Sendable {
     let state: Mutex<State>
-
-    let servers: [MediaServer]
+    let absences = AwayServers()
 
     init(_ folders: [HouseFolder], _ servers: [MediaServer]) {
-      self.servers = servers
       let paths = LibraryFolders(folders.map(\.path), served: servers.map(\.name))
-      state = Mutex(State(chosen: folders, folders: paths))
+      state = Mutex(State(chosen: folders, servers: servers, folders: paths))
     }
+
+    var servers: [MediaServer] { state.withLock { $0.servers } }
   }
 
   var folders: LibraryFolders { shared.state.withLock { $0.folders } }
@@ -98,8 +99,8 @@ package final class MediaLibrary: LibraryControl {
         .init(
           folders: shared.state.withLock { $0.folders }, database: settings.database,
           worker: settings.worker,
-          quietTime: settings.quietTime, servers: settings.servers, loudness: settings.loudness,
-          places: settings.places),
+          quietTime: settings.quietTime, servers: settings.servers, away: shared.absences,
+          loudness: settings.loudness, places: settings.places),
         changed: { figures in
           shared.state.withLock { $0.away = Set(figures.awayFolders) }
           changed(figures)
@@ -122,22 +123,53 @@ package final class MediaLibrary: LibraryControl {
 
   /// Reads these folders from now on. What was found in others is missing.
   package func set(_ folders: [HouseFolder]) {
-    let paths = LibraryFolders(folders.map(\.path), served: shared.servers.map(\.name))
-    let isNew = shared.state.withLock { state in
-      defer { (state.chosen, state.folders) = (folders, paths) }
-      return state.folders.roots != paths.roots
+    change { $0.chosen = folders }
+  }
+
+  /// Asks these servers from now on. What others have told is missing.
+  package func set(_ servers: [MediaServer]) {
+    shared.absences.keep(servers.map(\.name))
+    change { $0.servers = servers }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let next: (LibraryFolders, [MediaServer])? = shared.state.withLock { state in
+      let before = state
+      body(&state)
+      state.folders = LibraryFolders(
+        state.chosen.map(\.path), served: state.servers.map(\.name))
+      let isSame = state.folders.roots == before.folders.roots && state.servers == before.servers
+      return isSame ? nil : (state.folders, state.servers)
     }
-    if isNew { file.set(paths) }
+    if let (folders, servers) = next { file.set(folders, servers) }
   }
 
   package func libraryFolders() async throws(Refusal) -> [LibraryFolder] {
-    let (chosen, folders, away) = shared.state.withLock { ($0.chosen, $0.folders, $0.away) }
+    let (chosen, servers, folders, away) = shared.state.withLock {
+      ($0.chosen, $0.servers, $0.folders, $0.away)
+    }
     let counts = try await file.answer { try LibraryQueries.trackCounts(folders, $0) }
     return folders.roots.map { root in
       LibraryFolder(
         name: FileName.shown(root.name), path: root.location,
-        isFixed: chosen.first { $0.path == root.location }?.isFixed ?? true,
+        isFixed: chosen.first { $0.path == root.location }?.isFixed
+          ?? servers.first { $0.location == root.location }?.isFixed ?? true,
         isAway: away.contains(root.name), trackCount: counts[root.name] ?? 0)
+    }
+  }
+
+  package func libraryServers() async throws(Refusal) -> [LibraryServer] {
+    let (servers, folders) = shared.state.withLock { ($0.servers, $0.folders) }
+    let (counts, away) = (
+      try await file.answer { try LibraryQueries.trackCounts(folders, $0) }, shared.absences.all
+    )
+    return servers.map { server in
+      var shown = LibraryServer(
+        name: server.name, kind: server.kind, address: server.address.text,
+        isFixed: server.isFixed, trackCount: counts[server.name] ?? 0)
+      shown.user = server.user.isEmpty ? nil : server.user
+      shown.awaySinceS = away[server.name]
+      return shown
     }
   }
 

@@ -119,6 +119,7 @@ package struct NoLibrary: LibraryControl {
     throw none
   }
   package func libraryFolders() throws(Refusal) -> [LibraryFolder] { [] }
+  package func libraryServers() throws(Refusal) -> [LibraryServer] { [] }
   package func scan() throws(Refusal) { throw none }
   package func songs<Value: Sendable>(
     _ query: SongQuery, into start: Value,

@@ -130,6 +130,7 @@ final class SimulatedWorld: HousePlayers {
 
   /// The library's folders, as the session told them last.
   private(set) var folders: [HouseFolder] = []
+  private(set) var servers: [MediaServer] = []
 
   // MARK: - Requests
 
@@ -227,6 +228,7 @@ final class SimulatedWorld: HousePlayers {
       write()
     case .changed: break
     case .folders(let folders): self.folders = folders
+    case .servers(let servers): self.servers = servers
     case .warning(let line): warnings.append(line)
     case .close(let player), .leave(let player): close(player)
     case .keepDeaths(let number): deaths = number

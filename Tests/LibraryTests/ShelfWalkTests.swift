@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test func `a song of a media server is opened at its host and port alone`() throws {
-    let items = ServerAccess.items([try server()])
+    let items = ServerAccess.items(HeldServers([try server()]))
     func address(_ id: String) -> String? {
       try? items.address("library:Loft/A/" + ServedName.name(id: id, suffix: "flac"))
     }

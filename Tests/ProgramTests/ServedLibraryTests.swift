@@ -130,6 +130,39 @@ import Testing
     #expect(daemon.program.lines(with: "cannot be listed").count == 1)
   }
 
+  @Test func `a server is added and removed while the daemon runs, and outlives it`() throws {
+    let server = try server()
+    server.add("1", "Sinnerman")
+    let secret = try folder.write(Array("\(Self.password)\n".utf8), to: "typed")
+    var daemon = try Daemon(in: folder)
+    func servers(_ words: [String] = []) throws -> [String] {
+      let state = ["--state-dir", folder.file("daemon")]
+      let command = try Program("tutti", ["servers"] + words + state, input: secret)
+      _ = try command.exitCode()
+      return command.lines
+    }
+    let add = ["--add", "Home", "--subsonic", server.url, "--user", "anna"]
+    server.state.withLock { $0.refuses = true }
+    let refused = "127.0.0.1 gives no library: the server refuses the user or the password (No)"
+    #expect(try servers(add).contains { $0.contains(refused) })
+    #expect(try servers() == ["the library has no server; add one with: tutti servers --add NAME"])
+    server.state.withLock { $0.refuses = false }
+    _ = try servers(add)
+    try daemon.program.line(with: "library Home: 127.0.0.1 has 1 song")
+    #expect(try daemon.run("search", "sinner").contains { $0.contains("Sinnerman") })
+    #expect(try servers().first?.contains(", 1 track") == true)
+    #expect(try daemon.stop() == 0)
+    #expect(!daemon.program.lines.contains { $0.contains(Self.password) })
+    server.state.withLock { $0.refuses = true }
+    daemon = try Daemon(in: folder)
+    try daemon.program.line(with: "library Home: it cannot be listed")
+    #expect(try servers().first?.contains(", 1 track, not there since 20") == true)
+    #expect(try servers(["--remove", "Home"]).contains { $0.contains("out of the library") })
+    #expect(
+      try servers(["--remove", "Home"]).contains { $0.contains("is no server of the library") })
+    #expect(try daemon.stop() == 0)
+  }
+
   @Test func `a page that is too large, and silence, end at their limits`() throws {
     let server = try server()
     server.state.withLock { $0.isEndless = true }

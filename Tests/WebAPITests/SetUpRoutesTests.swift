@@ -42,6 +42,46 @@ import WebTestSupport
     }
   }
 
+  @Test func `servers are listed, added and removed, and nobody is told a password`() async throws {
+    struct Servers: Decodable {
+      let servers: [LibraryServer]
+    }
+    try await withHouse { client, house in
+      let path = "/api/v1/servers"
+      let answer = try await client.ask("GET", path)
+      let listed = try answer.json(Servers.self).servers
+      #expect(listed.map(\.name) == ["Home"] && listed[0].isFixed)
+      #expect(listed[0].awaySinceS == 1_700_000_000 && listed[0].trackCount == 7)
+      #expect(!String(decoding: answer.body, as: UTF8.self).contains("sesame"))
+      let work =
+        #"{"name":"Work","subsonic":"https://b.example","user":"anna","password":"p","login":"password"}"#
+      try await expectStatus(204, client.ask("POST", path, work))
+      let loft = #"{"name":"Loft","upnp":"http://192.168.1.5:8200/rootDesc.xml"}"#
+      try await expectStatus(204, client.ask("POST", path, loft))
+      try await expectStatus(204, client.ask("DELETE", path + "?name=Work"))
+      try expectProblem(await client.ask("DELETE", path + "?name=Home"), 409, "configuration")
+      let wrong = #"{"name":"W","subsonic":"https://b.example","user":"a","password":"wrong"}"#
+      try expectProblem(await client.ask("POST", path, wrong), 409, "refuses the password")
+      var server = ChosenServer(name: "Work", kind: .subsonic, address: "https://b.example")
+      (server.user, server.secret, server.login) = ("anna", "p", .password)
+      #expect(await house.requests.contains(.setUp(.addServer(server))))
+    }
+  }
+
+  @Test(arguments: [
+    (#"{}"#, 400), (#"{"name":"A"}"#, 400), (#"{"name":"A","upnp":"http://a","x":1}"#, 400),
+    (#"{"name":"A","upnp":"http://a","subsonic":"http://b"}"#, 400),
+    (#"{"name":"A","upnp":"http://a","user":"anna"}"#, 422),
+    (#"{"name":"A","upnp":"ftp://a"}"#, 422),
+    (#"{"name":"A","subsonic":"http://a","user":"anna"}"#, 422),
+    (#"{"name":"a/b","upnp":"http://a"}"#, 422), (#"{"name":"home","upnp":"http://a"}"#, 422),
+  ])
+  func `what is no server is refused`(body: String, status: Int) async throws {
+    try await withHouse { client, _ in
+      try await expectStatus(status, client.ask("POST", "/api/v1/servers", body))
+    }
+  }
+
   @Test func `rooms get names, and dates a language`() async throws {
     try await withHouse { client, _ in
       let room = "/api/v1/rooms/" + String(repeating: "1", count: 32)

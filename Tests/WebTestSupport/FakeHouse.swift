@@ -260,11 +260,20 @@ package actor FakeHouse: HouseControl {
   }
 
   private func setUp(_ order: Order.SetUp) throws(Refusal) -> Answer {
-    let fixed = SetUp.Fixed(keys: ["library"], folders: ["/srv/Music"])
+    var home = ChosenServer(name: "Home", kind: .subsonic, address: "https://music.example")
+    (home.user, home.secret) = ("anna", "sesame")
+    let fixed = SetUp.Fixed(
+      keys: ["library"], folders: ["/srv/Music"], servers: [try home.server()])
     var answer = Answer(revision: revision)
     switch order {
     case .addFolder(let path): try setUp.add(folder: path, fixed)
     case .removeFolder(let path): try setUp.remove(folder: path, fixed)
+    case .addServer(let server):
+      try setUp.add(server: server, fixed)
+      if server.secret == "wrong" {
+        throw .unavailable("music.example gives no library: it refuses the password")
+      }
+    case .removeServer(let name): try setUp.remove(server: name, fixed)
     case .dates(let language): try setUp.set(dates: language)
     case .nameRoom(let id, let name):
       let index = try index(room: id)

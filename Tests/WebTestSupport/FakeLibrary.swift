@@ -303,6 +303,14 @@ package actor FakeLibrary: LibraryControl {
     [.init(name: "Music", path: "/srv/Music", isFixed: true, isAway: false, trackCount: 3)]
   }
 
+  package func libraryServers() throws(Refusal) -> [LibraryServer] {
+    var server = LibraryServer(
+      name: "Home", kind: .subsonic, address: "https://music.example:443/", isFixed: true,
+      trackCount: 7)
+    (server.user, server.awaySinceS) = ("anna", 1_700_000_000)
+    return [server]
+  }
+
   package func artwork(_ hash: String, size: Int) throws(Refusal) -> ServableFile {
     if hash == "def456" { throw .notYet("The picture is being made.") }
     guard hash == "abc123" else { throw .noSuch("There is no such picture.") }

@@ -32,7 +32,7 @@ package struct AddressPost: Sendable {
   ///   - time: after it, the connection is closed. A head that has come by then counts.
   package init(
     _ request: [UInt8], to server: Server, limit: Int, time: Duration,
-    settings: NetworkSettings = NetworkSettings()
+    reach: SourceReach = .all, settings: NetworkSettings = NetworkSettings()
   ) throws(MediaError) {
     let name = server.host
     let library = try FFmpegLibrary.load(toPlay: name)
@@ -42,13 +42,15 @@ package struct AddressPost: Sendable {
     var settings = settings
     settings.opening = OpeningLimits(requests: 1, bytes: Int64(limit) + 65_536, time: time)
     let network = NetworkInput(
-      name, reach: .all, settings: settings, interruption: try ReadInterruption(),
+      name, reach: reach, settings: settings, interruption: try ReadInterruption(),
       library: library, report: { _ in })
     cff_clear_log()
     var connection: UnsafeMutablePointer<AVIOContext>?
     let code = network.waiting { network.connect(address, &connection) }
     guard code >= 0, let connection else {
-      throw .unreadable(path: name, reason: network.budget.excess ?? library.reason(of: code))
+      throw .unreadable(
+        path: name,
+        reason: network.takeRefusal() ?? network.budget.excess ?? library.reason(of: code))
     }
     defer { network.close(connection) }
     answer = [UInt8](repeating: 0, count: limit)

@@ -51,7 +51,10 @@ struct ControlClient {
     _ request: ControlRequest, rooms: [RoomRecord]? = nil
   ) throws -> ControlAnswer? {
     var client = self
-    if case .announce = request { client.timeout = Self.visitTimeout }
+    switch request {
+    case .announce, .order(.setUp(.addServer)): client.timeout = Self.visitTimeout
+    default: break
+    }
     switch try client.outcome(of: request, rooms) {
     case .done(let answer)?: return answer
     case .access?, .pairing?, .library?, .refused?: throw Self.misunderstood

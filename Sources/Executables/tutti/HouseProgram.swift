@@ -80,20 +80,16 @@ final class HouseProgram: LoopMember {
       reactor: reactor, security: state.security(), remembered: state.rememberedRooms(),
       paired: state.paired(), term: lead?.term ?? 0)
     let log = log
-    var settings = House.Settings(
-      name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
-      encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
-      inputs: configuration.inputs, voice: configuration.voice)
-    (settings.wallOffset, settings.record) = (alarms.offset, configuration.record)
-    if let lead = alarms.lead { settings.alarmLead = lead }
-    settings.served = ServerAccess.items(configuration.servers)
-    let music = MusicFolder.own
-    (settings.fixed, settings.roots) = (configuration.fixed, configuration.roots(music: music))
+    let servers = HeldServers()
+    let settings = Self.settings(
+      configuration, state: state, encoding: encoding, alarms: alarms, servers: servers)
     house = try House(host: host, settings: settings) { line in Self.say(line, to: log) }
+    servers.set(house.servers)
     access = try PageAccess(configuration, state: state)
     surfaces = try HouseSurfaces(
       configuration, id: host.senderID, state: state, house: house.client, access: access.house,
-      folders: house.folders, loudness: settings.loudness, places: settings.places
+      folders: house.folders, servers: house.servers,
+      loudness: settings.loudness, places: settings.places
     ) { line in Self.say(line, to: log) }
     desk = TerminalDesk(
       house, access: access.house, pairing: surfaces.pairing, library: surfaces.library,
@@ -110,6 +106,10 @@ final class HouseProgram: LoopMember {
       configuration, files: file.places, reactor: reactor, read: file.read
     ) { news.post($0) }
     house.listener.folders = { [surfaces] in surfaces.media?.set($0) }
+    house.listener.servers = { [surfaces] in
+      servers.set($0)
+      surfaces.media?.set($0)
+    }
     house.listener.warning = { line in Self.say(line, to: log) }
     host.onWarning = house.listener.warning
     second?.leads(host, access: access.house, port: surfaces.port)
@@ -125,6 +125,23 @@ final class HouseProgram: LoopMember {
     sharedControl?.answer = { [weak self] call, reply in self?.answerGroup(call, reply) }
     let signals: [ProcessSignal] = ProcessSignal.hangUp.isIgnored ? [] : [.hangUp]
     try reactor.watch(signals: [.interrupt, .terminate] + signals)
+  }
+
+  private static func settings(
+    _ configuration: HouseConfiguration, state: StateDirectory, encoding: EncoderChoice,
+    alarms: AlarmClock, servers: HeldServers
+  ) -> House.Settings {
+    var settings = House.Settings(
+      name: configuration.name ?? HostName.current, version: TuttiCommand.configuration.version,
+      encoding: encoding, path: state.path + "/house.db", resumes: configuration.resume,
+      inputs: configuration.inputs, voice: configuration.voice)
+    (settings.wallOffset, settings.record) = (alarms.offset, configuration.record)
+    if let lead = alarms.lead { settings.alarmLead = lead }
+    settings.served = ServerAccess.items(servers)
+    settings.look = { ServerLook.problem(of: $0, command: HouseSurfaces.worker) }
+    let music = MusicFolder.own
+    (settings.fixed, settings.roots) = (configuration.fixed, configuration.roots(music: music))
+    return settings
   }
 
   /// Returns true if a new process is to go on.

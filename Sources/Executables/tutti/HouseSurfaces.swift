@@ -35,11 +35,12 @@ final class HouseSurfaces {
 
   init(
     _ configuration: HouseConfiguration, id: Identifier, state: StateDirectory, house: HouseClient,
-    access: HouseAccess, folders: [HouseFolder], loudness: MeasuredLoudness, places: KeptPlaces,
+    access: HouseAccess, folders: [HouseFolder], servers: [MediaServer], loudness: MeasuredLoudness,
+    places: KeptPlaces,
     report: @escaping @Sendable (String) -> Void
   ) throws {
     let opened = Self.library(
-      folders, configuration.servers, loudness, places, state, house, report)
+      folders, servers, loudness, places, state, house, report)
     media = try? opened.get()
     library =
       switch opened {
@@ -53,7 +54,10 @@ final class HouseSurfaces {
         await feeds
       }
     }
-    listens = Self.listens(configuration, house, media, state, report)
+    listens = Self.listens(
+      configuration.listenServices + servers.filter(\.hears).map { ListenService($0) }, house,
+      media,
+      state, report)
     let name = configuration.name ?? HostName.current
     pairing = HousePairing(house: house, senderName: name, means: .own(state, senderName: name))
     do {
@@ -117,12 +121,9 @@ final class HouseSurfaces {
 
   /// Music plays though nobody can be told of it.
   private static func listens(
-    _ configuration: HouseConfiguration, _ house: HouseClient, _ library: MediaLibrary?,
+    _ services: [ListenService], _ house: HouseClient, _ library: MediaLibrary?,
     _ state: StateDirectory, _ report: @escaping @Sendable (String) -> Void
   ) -> (keeper: ListenKeeper, task: Task<Void, Never>)? {
-    let services =
-      configuration.listenServices
-      + configuration.servers.filter(\.hears).map { ListenService($0) }
     guard !services.isEmpty else { return nil }
     do {
       let keeper = try ListenKeeper(

@@ -37,7 +37,7 @@ struct TuttiCommand: ParsableCommand {
       ShuffleCommand.self, RepeatCommand.self, UndoCommand.self, SleepCommand.self,
       AlarmsCommand.self, NightCommand.self, ScenesCommand.self, StereoCommand.self,
       SourcesCommand.self,
-      FoldersCommand.self, RenameCommand.self,
+      FoldersCommand.self, ServersCommand.self, RenameCommand.self,
       SearchCommand.self, FavouritesCommand.self, RadioCommand.self, PlaylistsCommand.self,
       PodcastsCommand.self,
       SaveCommand.self, MergeCommand.self,

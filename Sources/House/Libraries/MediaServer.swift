@@ -1,13 +1,13 @@
-import Sender
+package import Sender
 
 /// A server that keeps a library, and gives it by the interface of Subsonic or as a media server of UPnP.
 package struct MediaServer: Hashable, Sendable {
-  package enum Kind: String, Sendable {
+  package enum Kind: String, Codable, Sendable {
     case subsonic, upnp
   }
 
   /// How its user is proved.
-  package enum Login: String, CaseIterable, Sendable {
+  package enum Login: String, CaseIterable, Codable, Sendable {
     /// A hash of the password with a salt.
     case token
     /// The password itself: older servers know nothing else.
@@ -29,6 +29,12 @@ package struct MediaServer: Hashable, Sendable {
   package var login: Login
   /// The path of the file with the password or the key.
   package var secretFile: String
+  /// The password or the key of one that people have added; nil where it is in a file.
+  package var secret: String?
+  /// Where its address may lead.
+  package var reach = SourceReach.all
+  /// True if the configuration names it.
+  package var isFixed = true
   /// True if it is told which of its songs are heard.
   package var hears = true
 
@@ -83,19 +89,24 @@ package struct MediaServer: Hashable, Sendable {
 
   /// In the order of `init(words:)`, for a program that asks it. None has a zero.
   package var words: [String] {
-    [name, kind.rawValue, address.text, user, login.rawValue, secretFile]
+    [
+      name, kind.rawValue, address.text, user, login.rawValue, secretFile, secret ?? "",
+      reach.rawValue,
+    ]
   }
 
-  package static let wordCount = 6
+  package static let wordCount = 8
 
   package init?(words: some Collection<String>) {
     let words = Array(words)
     guard words.count == Self.wordCount, Self.isName(words[0]), let kind = Kind(rawValue: words[1]),
-      let address = ListenAddress(words[2]), let login = Login(rawValue: words[4])
+      let address = ListenAddress(words[2]), let login = Login(rawValue: words[4]),
+      let reach = SourceReach(rawValue: words[7])
     else { return nil }
     self.init(
       name: words[0], address: address, user: words[3], login: login, secretFile: words[5])
-    (self.kind, hears) = (kind, kind == .subsonic)
+    (self.kind, hears, self.reach) = (kind, kind == .subsonic, reach)
+    secret = words[6].isEmpty ? nil : words[6]
   }
 }
 

@@ -157,6 +157,8 @@ extension HouseSession {
     case leave(any GroupPlayer)
     /// These are the library's folders now.
     case folders([HouseFolder])
+    /// These servers are asked for their libraries now.
+    case servers([MediaServer])
     /// Keep this number over the death of the process; see `Resumption`.
     case keepDeaths(Int)
     /// Give the program of the input of this name an order.

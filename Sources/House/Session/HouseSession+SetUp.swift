@@ -1,4 +1,5 @@
-/// Keeps what the household's people have chosen for it: folders with music, names of rooms, the language of dates.
+/// Keeps what the household's people have chosen for it: folders with music, servers of libraries, names of rooms, the
+/// language of dates.
 extension HouseSession {
   /// Holds the choices of people beside those of the configuration.
   struct HouseSetUp: Hashable {
@@ -8,6 +9,13 @@ extension HouseSession {
     var folders: [HouseFolder] {
       fixed.folders.map { HouseFolder(path: $0, isFixed: true) }
         + chosen.folders.map { HouseFolder(path: $0, isFixed: false) }
+    }
+
+    /// One of the configuration hides another of its name.
+    var servers: [MediaServer] {
+      let names = fixed.servers.map { $0.name.lowercased() }
+      let added = (chosen.servers ?? []).filter { !names.contains($0.name.lowercased()) }
+      return fixed.servers + added.compactMap { try? $0.server() }
     }
   }
 
@@ -21,6 +29,12 @@ extension HouseSession {
     case .removeFolder(let path):
       try chosen.remove(folder: path, setUp.fixed)
       done.said = "\(path) is out of the library; its files stay"
+    case .addServer(let server):
+      try chosen.add(server: server, setUp.fixed)
+      done.said = "\(server.name) is in the library now"
+    case .removeServer(let name):
+      try chosen.remove(server: name, setUp.fixed)
+      done.said = "\(name) is out of the library; its songs stay on the server"
     case .nameRoom(let room, let name):
       try check(room: room)
       if let pair = stereo.pair(of: room) {
@@ -43,20 +57,30 @@ extension HouseSession {
   }
 
   package var folders: [HouseFolder] { setUp.folders }
+  package var servers: [MediaServer] { setUp.servers }
+
+  /// Throws if the server could not be added, before anybody asks it.
+  package func check(_ server: ChosenServer) throws(Refusal) -> MediaServer {
+    var chosen = setUp.chosen
+    try chosen.add(server: server, setUp.fixed)
+    return try server.server()
+  }
 
   /// The configuration's file was read, at the start or after a change.
   func configured(_ fixed: SetUp.Fixed) {
-    let before = setUp.folders
-    setUp.fixed = fixed
-    desk.hasNews = true
-    if setUp.folders != before { emit(.folders(setUp.folders)) }
+    change { $0.fixed = fixed }
   }
 
   func choose(_ chosen: SetUp) {
-    let before = setUp.folders
-    setUp.chosen = chosen
+    change { $0.chosen = chosen }
+  }
+
+  private func change(_ body: (inout HouseSetUp) -> Void) {
+    let before = setUp
+    body(&setUp)
     desk.hasNews = true
-    if setUp.folders != before { emit(.folders(setUp.folders)) }
+    if setUp.folders != before.folders { emit(.folders(setUp.folders)) }
+    if setUp.servers != before.servers { emit(.servers(setUp.servers)) }
   }
 
   /// Two rooms of the same name could not be told apart. Those of a pair have theirs again once it is separated.

@@ -24,7 +24,7 @@ struct ListenKey: Codable, Hashable {
   init(of service: ListenService) throws(Problem) {
     if let server = service.server {
       do throws(ServerAccess.Problem) {
-        token = try ServerAccess.secret(of: server.secretFile)
+        token = try ServerAccess.secret(of: server)
         return
       } catch {
         throw Problem(text: error.text)

@@ -37,7 +37,8 @@ struct ListenRequest: Codable, Hashable {
     do throws(MediaError) {
       post = try AddressPost(
         head(kind, address, path, body.count) + body, to: server,
-        limit: Self.answerLimit, time: Self.time)
+        limit: Self.answerLimit, time: Self.time,
+        reach: self.server.flatMap { MediaServer(words: $0)?.reach } ?? .all)
     } catch .unreadable(_, let reason) {
       return .broken(reason)
     } catch {

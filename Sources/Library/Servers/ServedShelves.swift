@@ -1,5 +1,7 @@
+import Glibc
 import House
 import SQLiteStore
+import Synchronization
 
 /// Takes what servers list into the tables. For the scanner's thread.
 final class ServedShelves {
@@ -13,15 +15,17 @@ final class ServedShelves {
 
   private let database: Database
   private let folders: LibraryFolders
+  private let absences: AwayServers
   private let report: (String) -> Void
   private var shelves: [Shelf]
 
   init(
     _ readers: [ServerReader], _ database: Database, _ folders: LibraryFolders,
-    report: @escaping (String) -> Void
+    away: AwayServers, report: @escaping (String) -> Void
   ) {
     shelves = readers.map { Shelf(reader: $0) }
     (self.database, self.folders, self.report) = (database, folders, report)
+    absences = away
   }
 
   /// Names of those that do not answer.
@@ -88,6 +92,7 @@ final class ServedShelves {
       report("library \(shelf.reader.server.name): only \(ServerReader.songLimit) songs are read")
     }
     (shelf.isAway, shelf.isKnown) = (false, true)
+    absences.isThere(shelf.reader.server.name)
   }
 
   private func fail(_ shelf: inout Shelf, _ reason: String) {
@@ -97,5 +102,23 @@ final class ServedShelves {
           + "what was in it is kept, and it is asked again")
     }
     (shelf.scan, shelf.isAway) = (nil, true)
+    absences.isAway(shelf.reader.server.name)
   }
+}
+
+/// Since when servers do not answer, for any thread. Outlives the scanner, which is made anew with each change of folders.
+final class AwayServers: Sendable {
+  private let since = Mutex<[String: Int64]>([:])
+
+  /// In seconds of UNIX time.
+  var all: [String: Int64] { since.withLock { $0 } }
+
+  /// Forgets the others.
+  func keep(_ names: [String]) {
+    since.withLock { since in since = since.filter { names.contains($0.key) } }
+  }
+
+  func isAway(_ name: String) { since.withLock { $0[name] = $0[name] ?? Int64(time(nil)) } }
+
+  func isThere(_ name: String) { since.withLock { $0[name] = nil } }
 }

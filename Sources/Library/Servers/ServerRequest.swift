@@ -73,7 +73,7 @@ enum ServerRequest {
     }
     let bytes: [UInt8]
     do throws(MediaError) {
-      bytes = try AddressBytes(at: address, reach: .all, limit: limit, time: time).bytes
+      bytes = try AddressBytes(at: address, reach: server.reach, limit: limit, time: time).bytes
     } catch .unreadable(_, let reason) {
       throw Failure(reason: reason.withoutQueries)
     } catch {

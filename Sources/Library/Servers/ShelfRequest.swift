@@ -151,7 +151,7 @@ enum ShelfRequest {
         request,
         to: AddressPost.Server(
           host: address.host, port: address.port, isSecure: address.isSecure), limit: limit,
-        time: time)
+        time: time, reach: server.reach)
     } catch .unreadable(_, let reason) {
       throw Failure(reason: reason)
     } catch {

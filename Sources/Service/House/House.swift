@@ -39,6 +39,8 @@ package final class House: LoopMember {
     package var loudness = MeasuredLoudness()
     /// The songs of servers' libraries.
     package var served = ServedItems.none
+    /// Asks a server of a library that somebody wants to add; a sentence's part says why it gives none. Blocks.
+    package var look: ServerVisits.Look = { _ in nil }
     /// Where people have left episodes and audiobooks.
     package var places = KeptPlaces()
 
@@ -62,6 +64,8 @@ package final class House: LoopMember {
     package var rooms: ([RoomRecord]) -> Void = { _ in }
     /// Called with the library's folders: at the start, and when they have changed.
     package var folders: ([HouseFolder]) -> Void = { _ in }
+    /// Called with the servers of libraries when they have changed.
+    package var servers: ([MediaServer]) -> Void = { _ in }
   }
 
   package var listener = Listener()
@@ -96,7 +100,8 @@ package final class House: LoopMember {
     let mailbox = Mailbox<House>(waker: host.reactor.waker)
     client = HouseClient(
       mailbox: mailbox, workshop: ClipWorkshop(ClipMaker(voice: settings.voice)),
-      browser: FolderBrowser(roots: settings.roots), stations: StationNames())
+      browser: FolderBrowser(roots: settings.roots), visits: ServerVisits(look: settings.look),
+      stations: StationNames())
     let record: HouseRecord
     let seed: UInt64
     do {
@@ -136,6 +141,9 @@ package final class House: LoopMember {
 
   /// Those of the library.
   package var folders: [HouseFolder] { session.folders }
+
+  /// Those that keep libraries.
+  package var servers: [MediaServer] { session.servers }
 
   var mailbox: Mailbox<House> { client.mailbox }
 
@@ -195,6 +203,7 @@ package final class House: LoopMember {
     case .close(let player): parting.add(player, isTold: true)
     case .leave(let player): parting.add(player, isTold: false)
     case .folders(let folders): listener.folders(folders)
+    case .servers(let servers): listener.servers(servers)
     case .keepDeaths(let deaths): starts.keep(deaths)
     case .steer(let input, let order): inputs.program(input)?.order(order)
     }
@@ -247,11 +256,22 @@ package final class House: LoopMember {
   // MARK: - Requests
 
   func perform(_ order: Order, _ answer: @escaping (Result<Answer, Refusal>) -> Void) {
-    guard case .setUp(.addFolder(let path)) = order else { return perform(.order(order), answer) }
-    // The disk may take its time.
-    let (browser, mailbox, number) = (client.browser, mailbox, looking.add(answer))
+    let look: @Sendable () async -> Result<Void, Refusal>
+    switch order {
+    case .setUp(.addFolder(let path)): look = { [client] in await client.browser.found(path) }
+    case .setUp(.addServer(let server)):
+      do throws(Refusal) {
+        let server = try session.check(server)
+        look = { [client] in await client.visits.found(server) }
+      } catch {
+        return answer(.failure(error))
+      }
+    default: return perform(.order(order), answer)
+    }
+    // The disk or the server may take its time.
+    let (mailbox, number) = (mailbox, looking.add(answer))
     Task {
-      let result = await browser.found(path)
+      let result = await look()
       mailbox.post { house in house.looked(number, order, result) }
     }
   }
@@ -378,7 +398,7 @@ extension HouseConfiguration.Input {
   }
 }
 
-/// Orders that wait for a look at the disk.
+/// Orders that wait for a look at the disk, or at a server.
 private struct OpenLooks {
   typealias Reply = (Result<Answer, Refusal>) -> Void
 

@@ -11,6 +11,7 @@ package struct HouseClient: HouseControl, PairingHousehold {
   let mailbox: Mailbox<House>
   let workshop: ClipWorkshop
   let browser: FolderBrowser
+  let visits: ServerVisits
   let stations: StationNames
 
   package func state() async throws(Refusal) -> HouseState {

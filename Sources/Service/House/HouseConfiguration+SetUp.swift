@@ -1,10 +1,11 @@
 package import House
 
 extension HouseConfiguration {
-  /// The keys that the file or an option has, and the folders that it names, so that nobody changes them elsewhere.
+  /// The keys that the file or an option has, and the folders and servers that it names, so that nobody changes them elsewhere.
   package var fixed: SetUp.Fixed {
     SetUp.Fixed(
-      keys: Key.allCases.filter(named.contains).map(\.rawValue).sorted(), folders: library)
+      keys: Key.allCases.filter(named.contains).map(\.rawValue).sorted(), folders: library,
+      servers: servers)
   }
 
   /// Folders from which the page and commands choose the library's.

@@ -29,6 +29,8 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs
   func entries(of item: LibraryItem) async throws(Refusal) -> [Order.NewEntry]
   /// The folders that it reads.
   func libraryFolders() async throws(Refusal) -> [LibraryFolder]
+  /// The servers that it asks.
+  func libraryServers() async throws(Refusal) -> [LibraryServer]
   /// Returns once it has begun.
   func scan() async throws(Refusal)
   /// A picture by its hash, no larger than `size` pixels each way.

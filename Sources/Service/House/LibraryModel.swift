@@ -67,6 +67,28 @@ package struct LibraryFolder: Codable, Hashable, Sendable {
   }
 }
 
+/// A server whose songs are in the library.
+package struct LibraryServer: Codable, Hashable, Sendable {
+  /// Paths within the library begin with it.
+  package var name: String
+  package var kind: MediaServer.Kind
+  package var address: String
+  /// Absent where there are no users, or a key is used.
+  package var user: String?
+  /// True if the configuration names it.
+  package var isFixed: Bool
+  /// When it was first found not to answer, in seconds of UNIX time; absent while it is there.
+  package var awaySinceS: Int64?
+  package var trackCount: Int
+
+  package init(
+    name: String, kind: MediaServer.Kind, address: String, isFixed: Bool, trackCount: Int
+  ) {
+    (self.name, self.kind, self.address) = (name, kind, address)
+    (self.isFixed, self.trackCount) = (isFixed, trackCount)
+  }
+}
+
 package struct Radio: Codable, Hashable, Sendable {
   package var id: String
   package var name: String

@@ -16,6 +16,12 @@ package enum ServerAccess {
     package let text: String
   }
 
+  /// The password or key of a server.
+  package static func secret(of server: MediaServer) throws(Problem) -> String {
+    if let secret = server.secret { return secret }
+    return try secret(of: server.secretFile)
+  }
+
   /// The password or key of a server, which stands alone in its file.
   package static func secret(of file: String) throws(Problem) -> String {
     let bytes: [UInt8]?
@@ -49,17 +55,19 @@ package enum ServerAccess {
   package static func address(
     _ server: MediaServer, _ method: String, _ values: [(String, String)]
   ) throws(Problem) -> String {
-    let path = try path(server, secret(of: server.secretFile), method, values)
+    let path = try path(server, secret(of: server), method, values)
     return "\(server.address.isSecure ? "https" : "http")://\(server.address.authority)\(path)"
   }
 
   /// The songs of these servers, for those who play.
-  package static func items(_ servers: [MediaServer]) -> ServedItems {
+  package static func items(_ servers: HeldServers) -> ServedItems {
     // Nobody proves that a media server is the one that was meant: it may not lead elsewhere.
-    let strict = servers.filter { $0.kind == .upnp }.map(\.name)
-    return ServedItems(strict: strict) { location in
+    let terms: @Sendable (String) -> ServedItems.Terms = { name in
+      servers.server(name).map { .init(isStrict: $0.kind == .upnp, reach: $0.reach) } ?? .init()
+    }
+    return ServedItems(terms: terms) { location in
       guard let (name, file) = ServedLocation.parts(location),
-        let server = servers.first(where: { $0.name == name }), let id = ServedName.id(ofName: file)
+        let server = servers.server(name), let id = ServedName.id(ofName: file)
       else { return .failure(.notFound(path: location)) }
       if server.kind == .upnp {
         let address = server.address.origin(at: id)

@@ -8,6 +8,8 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   case playlists
   /// The folders that the library reads.
   case folders
+  /// The servers that the library asks.
+  case servers
   /// Everything that the words find, a few of each kind.
   case search(text: String)
   /// Plays something in place of a group's queue, or adds it to the end.
@@ -40,6 +42,8 @@ package struct LibraryAnswer: Codable, Hashable, Sendable {
   package var things: [LibraryThing] = []
   /// The answer to `folders`.
   package var folders: [LibraryFolder]?
+  /// The answer to `servers`.
+  package var servers: [LibraryServer]?
   /// A sentence about what was done.
   package var done: String?
 
@@ -61,6 +65,10 @@ extension LibraryControl {
     case .folders:
       var answer = LibraryAnswer()
       answer.folders = try await libraryFolders()
+      return answer
+    case .servers:
+      var answer = LibraryAnswer()
+      answer.servers = try await libraryServers()
       return answer
     case .search(let text):
       let result = try await search(String(text.prefix(200)), limit: Self.searchLimit)

@@ -1,0 +1,50 @@
+import Dispatch
+package import House
+import Sender
+import Synchronization
+
+/// Asks servers of libraries before they are added, on threads that may wait for them.
+package final class ServerVisits: Sendable {
+  /// Returns nil if the server lists its songs; else a sentence's part that says why not. Blocks.
+  package typealias Look = @Sendable (MediaServer) -> String?
+
+  /// Servers that are asked at a time.
+  static let limit = 4
+
+  private let look: Look
+  private let visits = Mutex(0)
+  private let queue = DispatchQueue(label: "tutti servers", attributes: .concurrent)
+
+  init(look: @escaping Look) { self.look = look }
+
+  func found(_ server: MediaServer) async -> Result<Void, Refusal> {
+    let isFree = visits.withLock { visits in
+      guard visits < Self.limit else { return false }
+      visits += 1
+      return true
+    }
+    guard isFree else {
+      return .failure(.unavailable("too many servers do not answer; try again in a moment"))
+    }
+    let problem = await withCheckedContinuation { continuation in
+      queue.async { [look] in continuation.resume(returning: look(server)) }
+    }
+    visits.withLock { $0 -= 1 }
+    guard let problem else { return .success(()) }
+    return .failure(
+      .unavailable("\(server.address.host) gives no library: \(problem)"))
+  }
+}
+
+/// The servers whose songs may be played, for any thread.
+package final class HeldServers: Sendable {
+  private let servers: Mutex<[MediaServer]>
+
+  package init(_ servers: [MediaServer] = []) { self.servers = Mutex(servers) }
+
+  package func set(_ servers: [MediaServer]) { self.servers.withLock { $0 = servers } }
+
+  package func server(_ name: String) -> MediaServer? {
+    servers.withLock { $0.first { $0.name == name } }
+  }
+}
