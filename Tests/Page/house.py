@@ -61,6 +61,7 @@ class House:
         self.favourites, self.plays = [], []
         # By their ids: what the API tells, and the episodes.
         self.podcasts = {}
+        self.servers = []
         self.library = {"trackCount": 31480, "albumCount": catalogue.ALBUMS, "scan": None, "revision": 1, "folders": ["music", "more"], "awayFolders": ["more"]}
         self.server = {"id": "5a" * 16, "name": "study", "version": "1.0.0", "zoneOffsetS": -time.timezone, "fixed": ["library", "name"], "settings": SETTINGS}
         self.fixed = {"music"}

@@ -201,10 +201,10 @@ class Household:
             self.port = int(addresses()[-1])
         self.address = f"http://127.0.0.1:{self.port}/"
 
-    def tutti(self, *command):
+    def tutti(self, *command, typed=""):
         """Runs a command in a terminal of the daemon's machine. Returns what it printed."""
         return subprocess.run([str(PROGRAMS / "tutti"), *command, "--state-dir", str(self.folder / "daemon")], check=True, capture_output=True, text=True,
-                              env={**os.environ, **self.environment("ann")}).stdout
+                              input=typed, env={**os.environ, **self.environment("ann")}).stdout
 
     # The daemon's answers, without a page
 

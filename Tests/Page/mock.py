@@ -501,7 +501,7 @@ def _(house, query, body):
 @route("GET", "/folders")
 def _(house, query, body):
     away = house.library.get("awayFolders", [])
-    return 200, {"folders": [{"name": name, "path": f"/srv/{name}", "isFixed": name in house.fixed, "isAway": name in away,
+    return 200, {"folders": [{"name": name, "path": f"library:{name}" if name in house.servers else f"/srv/{name}", "isFixed": name in house.fixed, "isAway": name in away,
                               "trackCount": house.library["trackCount"]} for name in house.library["folders"]]}
 
 
@@ -530,6 +530,28 @@ def _(house, query, body):
     parent = path.rsplit("/", 1)[0]
     return 200, {"path": path, **({"parent": parent} if parent else {}), "isCut": path == "/srv",
                  "folders": [{"name": name, "path": f"{path}/{name}"} for name in names]}
+
+
+@route("GET", "/servers")
+def _(house, query, body):
+    return 200, {"servers": [{"name": name, "kind": "subsonic", "address": "https://music.example:443/", "isFixed": False, "trackCount": 7}
+                             for name in house.servers]}
+
+
+@route("POST", "/servers")
+def _(house, query, body):
+    house.servers.append(body["name"])
+    house.library.update(folders=[body["name"], *house.library["folders"]])
+    house.renew_library()
+    return 204, None
+
+
+@route("DELETE", "/servers")
+def _(house, query, body):
+    house.servers.remove(query["name"])
+    house.library.update(folders=[each for each in house.library["folders"] if each != query["name"]])
+    house.renew_library()
+    return 204, None
 
 
 @route("PATCH", "/settings")

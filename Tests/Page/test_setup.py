@@ -4,9 +4,14 @@
     Tests/Page/test_setup.py [names of tests …]
 """
 
+import http.server
+import json
 import re
 import shutil
+import subprocess
+import threading
 import unittest
+import urllib.parse
 
 from playwright.sync_api import expect
 
@@ -113,6 +118,62 @@ class SetUp(PageTest):
         shutil.move(self.music + ".away", self.music)
         self.house.api("POST", "/library/scan")
         expect(row).not_to_contain_text("not there now")
+
+    def test_servers_are_added_refused_and_removed(self):
+        class Server(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                song = {"id": "1", "title": "Sinnerman", "artist": "Nina", "album": "Pastel", "suffix": "flac", "duration": 32, "size": 9}
+                query = urllib.parse.parse_qs(self.path.partition("?")[2])
+                songs = [song] if query.get("songOffset") == ["0"] else []
+                is_right = query.get("p") == ["enc:" + b"sesame".hex().upper()]
+                answer = {"status": "ok", "searchResult3": {"song": songs}} if is_right else {"status": "failed", "error": {"code": 40, "message": "No"}}
+                content = json.dumps({"subsonic-response": answer}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        page = self.bare()
+        page.goto(f"{self.house.address}#/rooms")
+        page.get_by_role("button", name="Settings").tap()
+        page.get_by_role("button", name="Add a server").tap()
+        form = page.get_by_role("dialog", name="Add a server")
+        form.get_by_role("combobox", name="Kind").select_option("password")
+        for name, value in ("Name", "Home"), ("Address", address), ("User", "anna"), ("Password", "sesame"):
+            form.get_by_label(name, exact=True).fill(value)
+        form.get_by_role("button", name="Add", exact=True).tap()
+        # Whoever comes by the page leads no connection to the daemon's own machine.
+        expect(page.get_by_text("it leads to this machine itself")).to_be_visible()
+        expect(form).to_be_visible()
+        self.assertEqual(self.house.api("GET", "/servers"), {"servers": []})
+        page.goto("about:blank")
+        # Its user at a terminal may.
+        words = ("servers", "--add", "Home", "--subsonic", address, "--user", "anna", "--login", "password")
+        with self.assertRaises(subprocess.CalledProcessError) as refused:
+            self.house.tutti(*words, typed="wrong\n")
+        self.assertIn("127.0.0.1 gives no library: the server refuses the user or the password (No)", refused.exception.stderr)
+        self.house.tutti(*words, typed="sesame\n")
+        self.house.wait(lambda state: state["library"]["trackCount"] == 1)
+        self.assertEqual([(each["name"], each["trackCount"], each["isFixed"]) for each in self.house.api("GET", "/servers")["servers"]], [("Home", 1, False)])
+        self.house.stop()
+        self.house.start()
+        page.goto(f"{self.house.address}#/rooms")
+        page.get_by_role("button", name="Settings").tap()
+        row = page.get_by_role("dialog").locator(".devices li")
+        expect(row).to_contain_text(f"127.0.0.1:{server.server_port}")
+        expect(row).to_contain_text("1 track")
+        page.get_by_role("button", name="Take Home out of the library").tap()
+        expect(row).to_have_count(0)
+        self.house.wait(lambda state: state["library"]["trackCount"] == 0)
+        self.assertEqual(self.house.api("GET", "/servers"), {"servers": []})
 
     def test_the_configuration_is_followed_and_what_it_names_is_not_offered(self):
         page = self.bare(LAPTOP)

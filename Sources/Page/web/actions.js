@@ -159,7 +159,7 @@ const usualRooms = () => JSON.parse(remembered("rooms") ?? "[]")
 
 /** Asks for rooms, makes a group of them or adds them to `into`, and passes the group to `then`. Offers other groups' rooms only if `withOthers`. */
 export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
-	const offered = () => store.allRooms().filter((room) => room.isPresent && room.isPaired && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
+	const offered = () => store.pairedRooms().filter((room) => room.isPresent && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
 	const rooms = offered()
 	if (!rooms.length) return go("rooms")
 	const use = async (roomIds) => {

@@ -4,7 +4,7 @@ import {
 	act, attribute, byId, confirm, currentGroup, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, select, setText, sheet, span,
 	stateText, store, textButton, toast, whole,
 } from "./kit.js"
-import { stepper } from "./room.js"
+import { loudness } from "./room.js"
 import { field } from "./sound.js"
 
 const view = byId("alarms")
@@ -163,7 +163,7 @@ function chooseMusic(set) {
 const wanted = (value) => (value.startsWith("{") ? { items: [JSON.parse(value)] } : value ? { music: value } : {})
 
 function edit(alarm) {
-	const usual = store.allRooms().filter((room) => room.isPaired)
+	const usual = store.pairedRooms()
 	const set = { name: "", time: "07:00", days: [], roomIds: currentGroup()?.roomIds ?? (usual.length === 1 ? [usual[0].id] : []), music: { kind: "tone" },
 		volume: 30, riseS: 0, lengthS: 1800, snoozeS: 540, ...alarm }
 	sheet(alarm ? "Alarm" : "New alarm", (body, close) => {
@@ -175,7 +175,7 @@ function edit(alarm) {
 		const others = set.roomIds.filter((id) => !store.room(id)).map((id) => ({ id, name: nameOf(id) }))
 		const rooms = h("div", [...usual, ...others].map((room) => pick(room, room.state && isOut(room) ? stateText(room) : "", look, set.roomIds.includes(room.id))))
 		const music = chooseMusic(set.music)
-		const volume = stepper("Volume", { ...store.server.settings?.volume, format: whole, kind: "volume", send: (value) => {
+		const volume = loudness("volume", { send: (value) => {
 			set.volume = value
 			volume.draw(value)
 		} })
@@ -214,7 +214,7 @@ function editNight() {
 	const set = { from: "22:00", to: "07:00", volumeLimit: 25, ...store.server.night }
 	sheet("Quiet nights", (body, close) => {
 		const [from, to] = [set.from, set.to].map((value) => h("input", { type: "time", value, required: true }))
-		const limit = stepper("Loudest", { ...store.server.settings?.volumeLimit, format: whole, kind: "volume", send: (value) => {
+		const limit = loudness("volumeLimit", { send: (value) => {
 			set.volumeLimit = value
 			limit.draw(value)
 		}, hint: "Louder rooms are turned down when night begins, and stay so until somebody turns them up. Alarms are as loud as they were set." })

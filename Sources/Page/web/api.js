@@ -85,6 +85,9 @@ export const store = {
 	allRooms() {
 		return [...this.rooms.keys()].map((id) => this.room(id)).sort((a, b) => a.name.localeCompare(b.name))
 	},
+	pairedRooms() {
+		return this.allRooms().filter(({ isPaired }) => isPaired)
+	},
 	/** In the order of their times. */
 	allAlarms() {
 		return this.alarms.map((alarm) => this.believed("alarms", alarm)).sort((a, b) => a.time.localeCompare(b.time))

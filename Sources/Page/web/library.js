@@ -1,6 +1,6 @@
 // The library view: albums, artists, folders, radio, playlists, and one search through all of them.
 
-import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, makePlaylist, noLibrary, on, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
+import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, makePlaylist, noLibrary, on, reading, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
 import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
 import { playlistPage, playlistRow } from "./playlists.js"
 import { podcast, podcasts } from "./podcasts.js"
@@ -57,7 +57,7 @@ export function drawLibrary() {
 			load()
 		}, Math.max(0, lookedMs + lookMs - performance.now()))
 	}
-	if (now) setText(scan, `Reading ${now.folder ?? "the library"}: ${count(now.done, "file")} of ${now.total.toLocaleString("en")}`)
+	if (now) setText(scan, reading(now))
 }
 
 /** Shows the place in the address. Stores each place's scroll position for the way back. */

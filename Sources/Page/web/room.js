@@ -39,6 +39,9 @@ export function stepper(title, { min, max, format, send, hint, kind }) {
 	}
 }
 
+/** A stepper for one of the settings `volume` and `volumeLimit`. */
+export const loudness = (key, rest) => stepper(key === "volume" ? "Volume" : "Loudest", { ...store.server.settings?.[key], format: whole, kind: "volume", ...rest })
+
 export function roomSheet(id) {
 	const room = () => store.room(id)
 	const { name, isPaired, canUnpair, groupId, state, stereo } = room()
@@ -48,15 +51,15 @@ export function roomSheet(id) {
 		const sendVolume = roomVolume()
 		const sendDelay = newest((delayMs) => patchRoom(room(), { delayMs }), 200)
 		const status = h("p.dim")
-		const volume = stepper("Volume", { ...store.server.settings?.volume, format: whole, kind: "volume", send: (value) => sendVolume(room(), value) })
+		const volume = loudness("volume", { send: (value) => sendVolume(room(), value) })
 		const delay = stepper("Delay", { ...store.server.settings?.delayMs, format: (value) => `${signed(value, 0)} ms`, kind: "centred", send: sendDelay,
 			hint: "Makes this room sound later than the others, or earlier: for a slow amplifier, or a room far away." })
-		const limit = stepper("Loudest", { ...store.server.settings?.volumeLimit, format: whole, kind: "volume", send: newest((volumeLimit) => patchRoom(room(), { volumeLimit }), 200),
+		const limit = loudness("volumeLimit", { send: newest((volumeLimit) => patchRoom(room(), { volumeLimit }), 200),
 			hint: "This room never plays louder, whoever asks." })
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))
 		const line = (symbol, text, run, classes = "") => textButton(symbol, text, () => { close(); run(); }, `.line${classes}`)
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
-		const partners = store.allRooms().filter((other) => other.id !== id && other.isPaired && !other.stereo)
+		const partners = store.pairedRooms().filter((other) => other.id !== id && !other.stereo)
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
 		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, stereo ? "" : field("Channels", null, channels.element)])] : []), h("div.lines",
 			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),

@@ -22,7 +22,7 @@ export function buildRooms() {
 	view.append(h("header.view-head", h("h1", "Rooms"), ...forHousehold(textButton("tune", "Settings", () => settings(), ".soft.slim")), say, create), h("div.scroll", h("div.scenes", everywhere, scenes), cards, freeBox, nothing))
 }
 
-const reachable = () => store.allRooms().filter((room) => room.isPresent && room.isPaired && !isOut(room))
+const reachable = () => store.pairedRooms().filter((room) => room.isPresent && !isOut(room))
 
 export function drawRooms() {
 	const current = currentGroup()
@@ -144,7 +144,7 @@ function groupMenu(anchor, group) {
 function announce() {
 	sheet("Announce", (body, close) => {
 		const text = h("input", { placeholder: "Dinner is ready", called: "Words", maxlength: 1000, autofocus: true, autocomplete: "off" })
-		const rooms = store.allRooms().filter((room) => room.isPresent && room.isPaired).map((room) => pick(room, isOut(room) ? stateText(room) : "", null, !isOut(room)))
+		const rooms = store.pairedRooms().filter((room) => room.isPresent).map((room) => pick(room, isOut(room) ? stateText(room) : "", null, !isOut(room)))
 		const chime = pick({ name: "With a chime" }, "", null, true)
 		const isOn = (row) => row.querySelector("input").checked
 		const say = async () => {
@@ -166,7 +166,7 @@ function chooseMembers(groupId) {
 		return () => {
 			const group = store.group(groupId)
 			if (!group) return close()
-			const rooms = store.allRooms().filter((room) => room.isPaired && (room.isPresent || room.groupId === groupId))
+			const rooms = store.pairedRooms().filter((room) => room.isPresent || room.groupId === groupId)
 			return keyed(list, rooms,
 				(room) => pick(room, "", (event) => (event.target.checked ? join : leave)(store.group(groupId), store.room(room.id))),
 				(row, room) => {

@@ -1,15 +1,16 @@
 // Sets the household up: its rooms, the folders of its music, and its settings.
 
 import {
-	act, count, currentGroup, dotted, enqueue, get, h, icon, iconButton, isGuest, keyed, lines, newGroup, noRooms, on, rename, select, setText, sheet, stateText, store,
+	act, count, currentGroup, dotted, enqueue, form, get, h, icon, iconButton, isGuest, keyed, language, lines, newGroup, noRooms, on, reading, rename, select, setText, sheet, stateText, store,
 	textButton, toast, url, warn,
 } from "./kit.js"
 import { devices } from "./devices.js"
 import { pair, roomSheet } from "./room.js"
 
+const moment = (seconds) => new Date(seconds * 1000).toLocaleString(language(), { dateStyle: "short", timeStyle: "short" })
 let isBegun = false
 /** True until there is music and a room for it, and from then on until this page plays something. */
-export const needsSetUp = () => store.revision > 0 && !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.allRooms().some((room) => room.isPaired))
+export const needsSetUp = () => store.revision > 0 && !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.pairedRooms()[0])
 
 const hear = async ({ id, name }) => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)
 
@@ -26,7 +27,7 @@ function roomRow(room) {
 	return row
 }
 
-/** The library's folders. Each can be taken out, unless the configuration names it. */
+/** The library's folders, and the servers whose songs are in it. Each can be taken out, unless the configuration names it. */
 function folders() {
 	const list = h("ul.devices")
 	let shown
@@ -38,14 +39,16 @@ function folders() {
 			const state = JSON.stringify([folders, awayFolders, scan ? 0 : trackCount])
 			if (shown === state) return
 			shown = state
-			const found = await get("/folders").catch(() => ({ folders: [] }))
+			const [found, { servers }] = await Promise.all([get("/folders"), get("/servers")]).catch(() => [{ folders: [] }, {}])
 			keyed(list, found.folders, () => {
 				const text = lines()
 				return Object.assign(h("li.loose", icon("folder"), text.box), { text })
 			}, (row, { name, path, isFixed, isAway, trackCount }) => {
-				row.text.tell(path, dotted(isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
+				const server = path === `library:${name}` && servers.find((one) => one.name === name)
+				const since = server?.awaySinceS
+				row.text.tell(server?.address ?? path, dotted(server && name, since ? `not there since ${moment(since)}` : isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
 				row.querySelector("button")?.remove()
-				if (!isFixed) row.append(iconButton("trash", `Take ${name} out of the library`, () => act("DELETE", url`/folders?path=${path}`)))
+				if (!isFixed) row.append(iconButton("trash", `Take ${name} out of the library`, () => act("DELETE", server ? url`/servers?name=${name}` : url`/folders?path=${path}`)))
 			}, ({ path }) => path)
 		},
 	}
@@ -67,8 +70,20 @@ function chooser(done) {
 	return box
 }
 
+/** A media server of UPnP has no users. */
+const addServer = () => sheet("Add a server", (body, close) => {
+	const kind = select("Kind", Object.entries({ token: "Subsonic, Navidrome", password: "Subsonic without tokens", key: "OpenSubsonic with a key", upnp: "UPnP" }), "token")
+	const fields = ["Name", "Address", "User", "Password"].map((called) => h("input", { called, placeholder: called, type: called === "Password" ? "password" : "text", autocomplete: "off" }))
+	const submit = async () => {
+		const [name, address, user, password] = fields.map(({ value }) => value || undefined)
+		const login = kind.box.value
+		if (await act("POST", "/servers", login === "upnp" ? { name, upnp: address } : { name, subsonic: address, user, password, login })) close()
+	}
+	body.append(form("Add", submit, kind.row, ...fields))
+})
+
 async function playSomething() {
-	const rooms = store.allRooms().filter((room) => room.isPaired && room.state === "free").map(({ id }) => id)
+	const rooms = store.pairedRooms().filter((room) => room.state === "free").map(({ id }) => id)
 	if (!currentGroup()?.roomIds.length && !(await newGroup(rooms))) return
 	const { albums: [album] } = await get("/library/albums?sort=added&limit=1")
 	enqueue([album ? { albumId: album.id } : { folder: store.library.folders[0] }], "now", album?.title ?? "your music")
@@ -88,8 +103,8 @@ export function setUp() {
 		keyed(rooms, store.allRooms(), roomRow)
 		music.draw()
 		choose.hidden = folders?.length > 0
-		setText(scan, now ? `Reading ${now.folder}: ${count(now.done, "file")} of ${now.total.toLocaleString("en")}` : trackCount ? `${count(trackCount, "track")} found` : folders?.length ? "No music was found there yet." : "")
-		play.hidden = !trackCount || !store.allRooms().some((room) => room.isPaired)
+		setText(scan, now ? reading(now) : trackCount ? `${count(trackCount, "track")} found` : folders?.length ? "No music was found there yet." : "")
+		play.hidden = !trackCount || !store.pairedRooms()[0]
 	}
 	return element
 }
@@ -103,7 +118,7 @@ export function settings() {
 		const language = select("Language of dates", [["", "As each browser has it"], ...["de", "en", "es", "fr", "it", "nl", "pl", "pt"].map((code) => [code, new Intl.DisplayNames([code], { type: "language" }).of(code)])], dates)
 		on(language.box, "change", () => act("PATCH", "/settings", { dates: language.box.value }))
 		body.append(h("p.dim", name), h("h3", "Music"), music.element,
-			line("plus", "Add a folder", () => sheet("Add a folder", (body, close) => body.append(chooser(close)))),
+			line("plus", "Add a folder", () => sheet("Add a folder", (body, close) => body.append(chooser(close)))), line("plus", "Add a server", addServer),
 			h("h3", "Rooms"), ...store.allRooms().map((room) => line("speaker", room.name, () => rename(room))),
 			h("h3", "Sources"), line("radio", "Stations and inputs", () => { close(); location.hash = "#/library/radio" }),
 			h("h3", "Page"), line("phone", "Devices", () => devices()), language.row,
