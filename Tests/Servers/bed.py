@@ -107,6 +107,10 @@ class Bed:
         """Lines of the configuration."""
         raise NotImplementedError
 
+    def words(self):
+        """Those of `tutti servers` that name it, and what is typed."""
+        raise NotImplementedError
+
     def start_daemon(self, name="daemon", port=None):
         config = self.folder / f"{name}.conf"
         config.write_text(f"port = {PAGE}\n[library Home]\n" + self.library(port or self.port))
@@ -139,6 +143,34 @@ def listed(bed, name="daemon", port=None):
         return bed.say(f"no listing: {bed.log(name)}", False)
     tracks = json.loads(bed.get("/api/v1/library/tracks?limit=1"))["count"]
     return time.monotonic() - begun, int(found[1].group(1)) == tracks == bed.count
+
+
+def added(bed):
+    """Adds the server to a daemon whose configuration names none, and removes it."""
+    config, state = bed.folder / "added.conf", bed.folder / "added"
+    config.write_text(f"port = {PAGE}\n")
+    bed.start("added", PROGRAMS / "tutti", "serve", "--config", config, "--state-dir", state)
+    until(lambda: bed.knocks(PAGE))
+
+    def servers(*words, typed=""):
+        made = subprocess.run([PROGRAMS / "tutti", "servers", *words, "--state-dir", state], input=typed, capture_output=True, text=True, env=bed.home)
+        return made.stdout + made.stderr
+
+    def count():
+        return json.loads(bed.get("/api/v1/library/tracks?limit=1"))["count"]
+
+    words, typed = bed.words()
+    if typed:
+        said = servers("--add", "Home", *words, typed="wrong\n")
+        bed.say(f"a wrong password: {said.strip()}", "refuses the user or the password" in said and not json.loads(bed.get("/api/v1/servers"))["servers"])
+    said = servers("--add", "Home", *words[:1], "http://127.0.0.1:1/none", *words[2:], typed=typed)
+    bed.say(f"a wrong address: {said.strip()}", "gives no library" in said)
+    begun = time.monotonic()
+    said = servers("--add", "Home", *words, typed=typed)
+    found = until(lambda: count() == bed.count, 300)
+    bed.say(f"{said.strip()}: {count()} songs {time.monotonic() - begun:.1f} s after it was added", found)
+    bed.say(servers("--remove", "Home").strip(), until(lambda: count() == 0))
+    bed.kill("added", signal.SIGTERM)
 
 
 def cover(bed):
@@ -216,7 +248,7 @@ def run(kind, program, steps):
         return 2
     folder = pathlib.Path(options.keep or tempfile.mkdtemp(prefix="tutti-servers."))
     folder.mkdir(exist_ok=True)
-    for old in ("state", "ready", "room", "daemon.log", "ready.log", "room.log", "server.log"):
+    for old in ("state", "ready", "added", "room", "daemon.log", "ready.log", "room.log", "server.log"):
         path = folder / old
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     bed = kind(folder, options.songs)

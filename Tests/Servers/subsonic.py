@@ -17,7 +17,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from bed import LISTED, Bed, cover, listed, play, run, until
+from bed import LISTED, Bed, added, cover, listed, play, run, until
 
 PORT = 5722
 PASSWORD = "sesame-opens-all"
@@ -49,6 +49,9 @@ class Supysonic(Bed):
         secret.write_text(PASSWORD + "\n")
         secret.chmod(0o600)
         return f"subsonic = http://127.0.0.1:{port}\nuser = anna\nlogin = password\npassword-file = {secret}\n"
+
+    def words(self):
+        return ["--subsonic", f"http://127.0.0.1:{PORT}", "--user", "anna", "--login", "password"], PASSWORD + "\n"
 
 
 def listings(bed):
@@ -90,4 +93,4 @@ def secrets(bed):
 
 
 if __name__ == "__main__":
-    sys.exit(run(Supysonic, "supysonic-server", (listings, cover, play, secrets)))
+    sys.exit(run(Supysonic, "supysonic-server", (added, listings, cover, play, secrets)))

@@ -12,7 +12,7 @@ import os
 import sys
 import urllib.request
 
-from bed import LISTED, Bed, cover, listed, play, run, until
+from bed import LISTED, Bed, added, cover, listed, play, run, until
 
 PORT = 8200
 
@@ -42,6 +42,9 @@ class MiniDLNA(Bed):
     def library(self, port):
         return f"upnp = http://127.0.0.1:{port}/rootDesc.xml\n"
 
+    def words(self):
+        return ["--upnp", f"http://127.0.0.1:{PORT}/rootDesc.xml"], ""
+
 
 def listing(bed):
     with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/rootDesc.xml", timeout=20) as answer:
@@ -56,4 +59,4 @@ def places(bed):
 
 
 if __name__ == "__main__":
-    sys.exit(run(MiniDLNA, "minidlnad", (listing, cover, play, places)))
+    sys.exit(run(MiniDLNA, "minidlnad", (added, listing, cover, play, places)))
