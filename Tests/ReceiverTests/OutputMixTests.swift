@@ -29,6 +29,15 @@ import Testing
     #expect(samples[960...].allSatisfy { $0 == 0 })
   }
 
+  @Test func `the first sound has its volume from its first frame on`() {
+    var mix = OutputMix(sampleRate: 48_000, channelCount: 1)
+    _ = mix.setGain(0.25)
+    // A little silence comes first.
+    _ = apply(&mix, to: [0], frames: 100)
+    mix.settle()
+    #expect(apply(&mix, to: [1], at: 100, frames: 1000).allSatisfy { $0 == 0.25 })
+  }
+
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `no step is larger than the shape allows, however often the volume changes`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)

@@ -44,6 +44,10 @@ package struct OutputMix {
     return change(to: setting)
   }
 
+  /// The setting holds at once: a ramp before the first sound would begin at full volume.
+  @_noLocks @_noAllocation
+  package mutating func settle() { (origin, target, isChanging) = (wanted, wanted, false) }
+
   @_noLocks @_noAllocation
   private mutating func change(to setting: MixSetting) -> Bool {
     guard !setting.isSame(as: wanted) else { return false }

@@ -172,7 +172,10 @@ package struct Renderer: ~Copyable {
       report.activity = silentActivity
       return
     }
-    hasSounded = true
+    if !hasSounded {
+      hasSounded = true
+      mix.settle()
+    }
     let hole = unsafe sampler.render(sound, at: run.first, into: out, frames: run.count)
     note(hole, in: sound, of: run)
   }
