@@ -75,7 +75,7 @@ package struct DisturbanceRecord: Hashable, Sendable {
 
   /// Returns a name as it is read again. Names come from receivers and from people: none is more than a part of its line.
   static func name(_ text: String) -> String {
-    text.plain(atMost: ProtocolLimits.name).shownPlainly.split(separator: " ")
+    text.shownPlainly.plain(atMost: ProtocolLimits.name).split(separator: " ")
       .joined(separator: " ")
   }
 }

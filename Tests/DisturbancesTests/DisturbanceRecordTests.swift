@@ -119,6 +119,13 @@ import Testing
     _ = try? DisturbanceRecord.continued(bytes)
   }
 
+  @Test func `a name of marks that nobody sees is read again as it is written`() throws {
+    let marks =
+      String(repeating: "\u{0}", count: 60) + "2026" + String(repeating: "\u{7f}", count: 60)
+    let record = try DisturbanceRecord(parsing: Array("tutti record 1\nbegan \(marks)\n".utf8))
+    #expect(try DisturbanceRecord(parsing: Array(record.text.utf8)).text == record.text)
+  }
+
   @Test func `a name cannot add a line to a record`() throws {
     var record = DisturbanceRecord()
     record.rooms = ["a\n5 s: somebody pauses", "b\u{2028}\u{85}\r\nroom 1 is c", "d"]
