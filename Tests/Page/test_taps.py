@@ -44,7 +44,8 @@ def opened(page, server, view):
 
 
 def targets(page):
-    """What can be tapped and is wholly in sight, one of each kind: by its class and place in the page, not by its name."""
+    """What can be tapped and is wholly in sight, one of each kind: by its class and place in the page, not by its name. What leads to where the page is
+    already is left out."""
     return page.evaluate("""() => {
       const seen = new Map();
       for (const element of document.querySelectorAll('button, a[href], [role=switch], input[type=checkbox]')) {
@@ -52,7 +53,7 @@ def targets(page):
         const x = box.x + box.width / 2, y = box.y + box.height / 2;
         if (!box.width || box.top < 0 || box.bottom > innerHeight || x < 0 || x > innerWidth) continue;
         const top = document.elementFromPoint(x, y);
-        if (element.disabled || element.hash && element.hash === location.hash || element.matches('[aria-current]:not([aria-current=false]), [aria-pressed=true]') || !top || !(element === top || element.contains(top))) continue;
+        if (element.disabled || element.matches('[aria-label="Jump to what plays"]') || element.hash && element.hash === location.hash || element.matches('[aria-current]:not([aria-current=false]), [aria-pressed=true]') || !top || !(element === top || element.contains(top))) continue;
         const kind = element.className + '|' + (element.parentElement?.className ?? '') + '|' + (element.closest('section, nav, header, footer, article')?.className ?? '');
         const name = element.getAttribute('aria-label') || element.textContent.trim().slice(0, 40);
         if (!seen.has(kind)) seen.set(kind, {x, y, name});
