@@ -100,6 +100,29 @@ import Testing
     #expect(server.connectionCount == 1)
   }
 
+  @Test func `a station that sends faster than it plays is read no further than a minute ahead`()
+    throws
+  {
+    let bytes = try recording("a.mp3")
+    let gate = DispatchSemaphore(value: 0)
+    let server = try TestServer { _, connection in
+      connection.head("200 OK", ["icy-name: Station", "Content-Type: audio/mpeg"])
+      for _ in 0..<6 { connection.send(bytes[...]) }
+      gate.wait()
+    }
+    defer {
+      gate.signal()
+      server.stop()
+    }
+    let begun = ContinuousClock.now
+    let source = try open(server.url("a.mp3"))
+    let packets = try source.packets()
+    // Packets of 24 ms: all but the last seconds of the minute.
+    for _ in 0..<2_400 { _ = try #require(try packets.next()) }
+    let live = source.place(near: .seconds(1_000)).seconds
+    #expect(live > 30 && live < 62 + (ContinuousClock.now - begun) / .seconds(1))
+  }
+
   @Test func `frames play from there as packets do`() throws {
     let bytes = try recording("a.mp3")
     let gate = DispatchSemaphore(value: 0)
@@ -255,7 +278,7 @@ import Testing
     }
     #expect(out == bytes)
     #expect(abs((time - .seconds(40)).flicks) < MediaDuration.milliseconds(120).flicks)
-    // What is no music is bounded, and noticed.
+    // Noise is bounded, and noticed.
     for _ in 0..<35 { _ = packets.cut(noise[...]) }
     #expect(packets.skipped == 0)
     for _ in 0..<60 { _ = packets.cut(noise[...]) }

@@ -8,6 +8,9 @@ import Synchronization
 final class StationReader {
   /// Audio after which a connection counts as good, so that the next failure is a new one.
   private static let proof = MediaDuration.seconds(5)
+  /// Audio by which a station may be ahead of the time since it began: more than any sends at once. One that sends faster than
+  /// it plays would else drop from the memory what nobody has heard yet.
+  private static let lead = MediaDuration.seconds(60)
   /// Time between two reports of what is kept.
   private static let interval = Duration.seconds(1)
   private static let blockSize = 32 << 10
@@ -49,7 +52,7 @@ final class StationReader {
         guard connects() else { return }
         continue
       }
-      if station.isFull {
+      if station.isFull || station.endTime - elapsed > Self.lead {
         _ = network.waits(milliseconds: 100)
       } else if let fault = read(context) {
         network.close(context)
@@ -73,9 +76,12 @@ final class StationReader {
     return packets.skipped > StationPackets.searchLimit ? "it sends no music" : nil
   }
 
+  private var elapsed: MediaDuration {
+    MediaDuration(Nanoseconds(Int64((ContinuousClock.now - begun) / .nanoseconds(1))))
+  }
+
   private func take(_ bytes: ArraySlice<UInt8>, _ titles: [SourceTitle]) {
-    let elapsed = MediaDuration(
-      Nanoseconds(Int64((ContinuousClock.now - begun) / .nanoseconds(1))))
+    let elapsed = elapsed
     // Bytes that come at once have places within them, too.
     for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: Self.partSize) {
       let whole = packets.cut(bytes[start..<min(start + Self.partSize, bytes.endIndex)])
