@@ -5,7 +5,7 @@ import Disturbances
 public func fuzzRecords(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
   if let record = try? DisturbanceRecord(parsing: bytes) {
-    // What was read is written in the same words, and read again as the same.
+    // A record is written in the words in which it is read again.
     let again = try? DisturbanceRecord(parsing: Array(record.text.utf8))
     precondition(again?.text == record.text)
     let own = record.only(group: 0)
