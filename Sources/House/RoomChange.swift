@@ -40,6 +40,13 @@ package struct RoomChange: Codable, Hashable, Sendable {
 
   package var isEmpty: Bool { self == RoomChange() }
 
+  /// Only how loud the rooms are to be.
+  var level: RoomChange {
+    var level = RoomChange(volume: volume, muted: muted)
+    level.isStep = isStep
+    return level
+  }
+
   /// Throws if a value is out of range.
   package func commands(for rooms: RoomSelection) throws(Refusal) -> [PlayerCommand] {
     var commands: [PlayerCommand] = []

@@ -101,6 +101,17 @@ import enum House.Refusal
     #expect(try world.ask(.scene(.save(group: id, name: "Lunch"))).scene?.id == "s2")
   }
 
+  @Test func `no room is as loud as in a scene before the disk has that`() throws {
+    let (_, scene) = try saveDinner()
+    try set(0, to: 90)
+    world.disk.delay = .seconds(1)
+    let request = world.request(.order(.scene(.recall(scene, group: nil))))
+    world.advance(by: .milliseconds(900))
+    #expect(world.answer(request) == nil && volume(0) == 900)
+    world.advance(by: .milliseconds(300))
+    #expect(world.answer(request) != nil && volume(0) == 400)
+  }
+
   @Test func `a full disk keeps no scene`() throws {
     let id = try world.play(in: [rooms[0]])
     world.disk.isBroken = true

@@ -42,6 +42,21 @@ import enum House.Refusal
     #expect(room(kitchen)?.volumeLimit == 30)
   }
 
+  @Test func `what was answered about a free room is told by the next process, too`() throws {
+    let request = world.request(.order(.set(rooms: [kitchen], RoomChange(volume: 40, muted: true))))
+    world.power(0, isOn: false)
+    world.advance(by: .seconds(1))
+    #expect(try #require(world.take(request)).get().room?.volume == 40)
+    try world.restart()
+    world.power(0, isOn: true)
+    #expect(room(kitchen)?.volume == 40 && room(kitchen)?.muted == true)
+    world.advance(by: .seconds(5))
+    #expect(world.receivers[0].settings.volume == 400 && world.receivers[0].settings.isMuted)
+    #expect(world.disk.record.debts.isEmpty)
+    world.advance(by: .seconds(10))
+    #expect(world.receivers[0].holder == .nobody)
+  }
+
   @Test func `the slider of a group leaves each room below its limit`() throws {
     let id = try play(in: kitchen, bath)
     try world.ask(.set(rooms: [bath], RoomChange(volumeLimit: 40)))

@@ -316,13 +316,20 @@ extension HouseSession {
       if isSet(room, to: debt) {
         alarms.debts[room] = nil
         alarms.left.remove(room)
-      } else if rooms[room]?.sign == nil {
+      } else if isPayable(room) {
         _ = try? setNow(debt, of: room)
       }
     }
     guard alarms.debts != before else { return }
     desk.hasNews = true
     saveEdits()
+  }
+
+  /// A killed process would forget what it has begun before the disk had it.
+  private func isPayable(_ room: String) -> Bool {
+    let isKept = disk.problem != nil || disk.kept.debts.contains { $0.id == room }
+    let isVisited = plan.group(ofRoom: room) == nil && rooms[room]?.visit != nil
+    return isKept && !isVisited && rooms[room]?.sign == nil
   }
 
   private func isSet(_ room: String, to change: RoomChange) -> Bool {

@@ -124,7 +124,8 @@ extension HouseSession {
   func set(_ change: RoomChange, of room: String) throws(Refusal) -> String {
     if let ring = ring(in: room) { return try set(change, of: room, in: ring) }
     let said = try setNow(change, of: room)
-    if change.volume != nil || change.muted != nil { alarms.debts[room] = nil }
+    // A free one was only promised to be told.
+    if plan.group(ofRoom: room) != nil, !change.level.isEmpty { alarms.debts[room] = nil }
     return said
   }
 
@@ -160,6 +161,10 @@ extension HouseSession {
     }
     wanted.volume = wanted.volume.map { min($0, night.volumeCap) }
     try tell(wanted, to: room)
+    // It is told later, maybe by another process.
+    if !wanted.level.isEmpty {
+      alarms.debts[room, default: RoomChange()].merge(wanted.level)
+    }
     return shown(room)?.settingsSentence ?? "\(name(ofRoom: room)): set"
   }
 

@@ -48,7 +48,6 @@ extension HouseSession {
       guard let volume = room.volume else { continue }
       alarms.debts[room.id] = RoomChange(volume: volume)
     }
-    payDebts()
     return Done(group: group.id, said: text(of: scene))
   }
 

@@ -122,10 +122,8 @@ extension HouseSession {
       }
     }
     if let refusal, missed.count == pair.rooms.count { throw refusal }
-    for room in missed where change.volume != nil || change.muted != nil {
-      var debt = alarms.debts[room] ?? RoomChange()
-      debt.merge(RoomChange(volume: change.volume, muted: change.muted))
-      alarms.debts[room] = debt
+    for room in missed where !change.level.isEmpty {
+      alarms.debts[room, default: RoomChange()].merge(change.level)
     }
     keepPairs()
     return shown(pair.id)?.settingsSentence ?? "\(name(of: pair)): set"
