@@ -59,4 +59,14 @@ import enum House.Refusal
     try seek(1e300)
     #expect(try #require(position) == 1e8)
   }
+
+  @Test func `a shuffle leaves the entry to go on with at the front`() throws {
+    let items = try #require(world.session.groups[group]).items
+    try world.ask(.edit(group: group, .play(items[1].id), expected: nil))
+    try world.ask(.transport(group: group, .stop))
+    for _ in 0..<10 {
+      try world.ask(.edit(group: group, .shuffle, expected: nil))
+      #expect(world.session.groups[group]?.items.first?.id == items[1].id)
+    }
+  }
 }

@@ -69,7 +69,7 @@ extension HouseGroup {
   }
 
   private func clearOthers() throws(Refusal) -> String {
-    guard let current = place(player.status)?.entry, player.playlist.contains(current) else {
+    guard let current = goal(player.status)?.entry, player.playlist.contains(current) else {
       throw .unavailable("no item is chosen that could stay; empty the whole list, or choose one")
     }
     let others = items.map(\.id).filter { $0 != current }
@@ -82,7 +82,7 @@ extension HouseGroup {
     let before = (undo, merge)
     undo = nil
     keepForUndo("added", count: entries.count)
-    let current = place(player.status).flatMap { player.playlist.item($0.entry)?.id }
+    let current = goal(player.status).flatMap { player.playlist.item($0.entry)?.id }
     let added: [Int]
     do {
       added = try insert(entries, current.map { .after($0) } ?? .index(0))
@@ -120,6 +120,7 @@ extension HouseGroup {
     keepForUndo("shuffled", movesPlace: false)
     do {
       try player.shuffleList()
+      if let current = currentAtRest { send(.edit(.move(current, .index(0)))) }
     } catch {
       (undo, merge) = before
       throw error
@@ -153,7 +154,7 @@ extension HouseGroup {
   private func remove(_ ids: [Int]) throws(Refusal) -> String {
     for id in ids { try player.check(id) }
     let gone = Set(ids)
-    let current = place(player.status)?.entry
+    let current = goal(player.status)?.entry
     keepForUndo(
       "removed", count: gone.count, movesPlace: current.map(gone.contains) ?? false)
     let items = items
@@ -168,7 +169,7 @@ extension HouseGroup {
   private func keepForUndo(_ done: String, count: Int? = nil, movesPlace: Bool = true) {
     let (status, items) = (player.status, items)
     guard !items.isEmpty else { return }
-    let place = movesPlace ? QueueUndo.Place(place(status), wasPlaying: isPlaying(status)) : nil
+    let place = movesPlace ? QueueUndo.Place(goal(status), wasPlaying: isPlaying(status)) : nil
     undo = QueueUndo(done, count ?? items.count, queueToStore, unshuffled: unshuffled, place)
   }
 
