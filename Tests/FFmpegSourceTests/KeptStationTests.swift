@@ -31,10 +31,10 @@ import Testing
     return try folder.bytes(of: name)
   }
 
-  private func open(_ url: String) throws -> WorkerSource {
+  private func open(_ url: String, _ memory: StationMemory = .init()) throws -> WorkerSource {
     try WorkerSource(
       url: url, workers: WorkerSourceTests.workers, settings: .withoutPauses,
-      keeping: StationKeeping { body in
+      keeping: StationKeeping(memory: memory) { body in
         Thread.detachNewThread(body)
         return true
       },
@@ -121,6 +121,35 @@ import Testing
     for _ in 0..<2_400 { _ = try #require(try packets.next()) }
     let live = source.place(near: .seconds(1_000)).seconds
     #expect(live > 30 && live < 62 + (ContinuousClock.now - begun) / .seconds(1))
+  }
+
+  @Test func `a station that nobody has heard for long is left, and called when somebody listens`()
+    throws
+  {
+    let bytes = try recording("a.mp3")
+    let all = try payloads("a.mp3")
+    let left = DispatchSemaphore(value: 0)
+    let server = try TestServer { _, connection in
+      connection.head("200 OK", ["icy-name: Station", "Content-Type: audio/mpeg"])
+      connection.send(bytes)
+      connection.fallSilent()
+      left.signal()
+    }
+    defer { server.stop() }
+    let source = try open(server.url("a.mp3"), StationMemory(patience: .milliseconds(500)))
+    let packets = try source.packets()
+    for _ in 0..<10 { _ = try #require(try packets.next()) }
+    // On a busy machine, the decoder itself may come so late that the station is left before.
+    while source.place(near: .zero) < .seconds(5) {
+      try #require(left.wait(timeout: .now() + 20) == .success)
+    }
+    // A group goes on at what is kept.
+    let place = source.place(near: .zero)
+    try source.seek(toFrame: place.flicks / source.format.duration(ofFrames: 1).flicks)
+    let packet = try #require(try source.packets().next())
+    let index = try #require(all.firstIndex { $0 == packet.payload })
+    #expect(index < 3)
+    #expect(server.connectionCount > 1)
   }
 
   @Test func `frames play from there as packets do`() throws {

@@ -39,6 +39,17 @@ import Testing
     #expect(small.mark(near: .zero) == small.end)
   }
 
+  @Test func `what is forgotten is not met any more, and positions go on`() {
+    var memory = Self.station(seconds: 100)
+    memory.note(title: "A")
+    memory.forget()
+    let end = memory.end
+    #expect(memory.mark(near: .seconds(50)) == end && memory.live == end.time)
+    memory.append(1_600, lasting: .milliseconds(100), after: .seconds(200))
+    #expect(
+      memory.mark(near: .zero) == end && memory.title(at: memory.end.place, after: nil) == nil)
+  }
+
   @Test func `live is where somebody would be who tunes in`() {
     #expect(Self.station(head: 10, seconds: 100).live == .seconds(100))
     // Few seconds are too little to play on without a break, and many are not live.

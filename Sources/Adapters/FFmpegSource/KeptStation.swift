@@ -38,6 +38,9 @@ final class KeptStation: Sendable {
     var headers: [SourceTitle] = []
     /// Number of the next byte to be taken.
     var taken: Int64 = 0
+    /// When somebody last asked for bytes, and whether he got none and waits.
+    var asked = ContinuousClock.now
+    var isAwaited = false
     /// The newest bytes, and the number of the first, once the file has failed.
     var buffer: (start: Int64, bytes: [UInt8])?
     /// Reason why nothing more comes.
@@ -140,6 +143,18 @@ final class KeptStation: Sendable {
   /// Nil if it can only be heard on.
   var stretch: KeptStretch? { state.withLock { $0.buffer == nil ? $0.memory.stretch : nil } }
 
+  /// True once nobody has taken anything for so long that all of it is forgotten.
+  var isLeft: Bool {
+    state.withLock { state in
+      let idle = MediaDuration(Nanoseconds(Int64((.now - state.asked) / .nanoseconds(1))))
+      guard !state.isAwaited, idle > state.memory.patience else { return false }
+      state.memory.forget()
+      state.taken = state.memory.end.place
+      state.buffer = state.buffer.map { _ in (state.taken, []) }
+      return true
+    }
+  }
+
   var endTime: MediaDuration { state.withLock { $0.memory.end.time } }
 
   // MARK: - The taker's side
@@ -156,6 +171,7 @@ final class KeptStation: Sendable {
     return state.withLock { state in
       place = max(place, state.memory.oldest.place)
       let wanted = Int(min(Int64(count), state.memory.end.place - place))
+      (state.asked, state.isAwaited) = (.now, wanted <= 0)
       guard wanted > 0 else { return state.end.map { .over(reason: $0) } ?? .nothingYet }
       guard let bytes = bytes(wanted, at: place, in: &state) else {
         return .over(reason: "what was kept of it cannot be read")

@@ -4,7 +4,7 @@ import Sender
 import Synchronization
 
 /// Reads a station into its memory, on a thread of its own, and calls it again when it fails: for as long as somebody has
-/// something to hear meanwhile, and else as often as `NetworkSettings.retryDelays` says.
+/// something to hear meanwhile, and else as often as `NetworkSettings.retryDelays` says. Hangs up while nobody has listened for long.
 final class StationReader {
   /// Audio after which a connection counts as good, so that the next failure is a new one.
   private static let proof = MediaDuration.seconds(5)
@@ -25,7 +25,7 @@ final class StationReader {
   private var context: UnsafeMutablePointer<AVIOContext>?
   private var packets = StationPackets()
   private var block = [UInt8](repeating: 0, count: blockSize)
-  private let begun = ContinuousClock.now
+  private var begun = ContinuousClock.now
   private var told: ContinuousClock.Instant?
   private var attempts = 0
   private var attemptTime = MediaDuration.zero
@@ -52,15 +52,30 @@ final class StationReader {
         guard connects() else { return }
         continue
       }
-      if station.isFull || station.endTime - elapsed > Self.lead {
+      if station.isLeft {
+        leave(context)
+      } else if station.isFull || station.endTime - elapsed > Self.lead {
         _ = network.waits(milliseconds: 100)
       } else if let fault = read(context) {
-        network.close(context)
-        self.context = nil
-        packets.beginAnew()
+        hangUp(context)
         if !network.isInterrupted { network.reportReconnecting(because: fault) }
       }
     }
+  }
+
+  /// Hangs up, and waits until somebody listens again.
+  private func leave(_ context: UnsafeMutablePointer<AVIOContext>) {
+    hangUp(context)
+    tell(station.stretch)
+    let left = ContinuousClock.now
+    while !network.isInterrupted, station.isLeft { _ = network.waits(milliseconds: 100) }
+    begun += ContinuousClock.now - left
+  }
+
+  private func hangUp(_ context: UnsafeMutablePointer<AVIOContext>) {
+    network.close(context)
+    self.context = nil
+    packets.beginAnew()
   }
 
   /// Reads once. Returns the reason why the connection is of no more use.

@@ -31,6 +31,8 @@ package struct KeptStretch: Hashable, Sendable {
 package struct StationMemory {
   /// An hour: somebody who was called away still hears all of a programme, and a disk has that to spare.
   package static let longest = MediaDuration.seconds(3_600)
+  /// After so long without anybody who takes anything a station is left: all that he missed first is dropped by then.
+  package static let patience = MediaDuration.seconds(7_200)
   /// In bytes: an hour at 320 kbit/s, the highest rate of MP3, and a tenth.
   package static let byteLimit: Int64 = 160 << 20
   /// More than an hour has, of the shortest songs.
@@ -60,6 +62,7 @@ package struct StationMemory {
 
   private let longest: MediaDuration
   private let byteLimit: Int64
+  package let patience: MediaDuration
   /// Those of kept packets, in order: one in each step.
   private var marks = [Mark()]
   /// After the newest packet.
@@ -68,8 +71,11 @@ package struct StationMemory {
   private var titles: [Title] = []
   private var headStart = Self.headStarts.lowerBound
 
-  package init(longest: MediaDuration = Self.longest, byteLimit: Int64 = Self.byteLimit) {
-    (self.longest, self.byteLimit) = (longest, byteLimit)
+  package init(
+    longest: MediaDuration = Self.longest, byteLimit: Int64 = Self.byteLimit,
+    patience: MediaDuration = Self.patience
+  ) {
+    (self.longest, self.byteLimit, self.patience) = (longest, byteLimit, patience)
   }
 
   /// The oldest kept packet.
@@ -95,6 +101,9 @@ package struct StationMemory {
     if marks.isEmpty { marks = [end] }
     while titles.count > 1, titles[1].mark.place <= oldest.place { titles.removeFirst() }
   }
+
+  /// Drops all: what comes next is what the station sends by then.
+  package mutating func forget() { (marks, titles) = ([end], []) }
 
   /// The packets from here on have this title.
   package mutating func note(title: String) {
