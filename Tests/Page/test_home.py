@@ -89,6 +89,16 @@ class Favourites(HomeTest):
         page.get_by_role("button", name="Add to the favourites").click()
         self.until(page, lambda: self.kept(page)[0][0] == "track" and self.kept(page)[0][1] != track, "an entry of the queue")
 
+    def test_all_stations_of_a_list_are_added(self):
+        page = self.open("library/radio", PHONE)
+        page.get_by_role("button", name="Add a station").click()
+        lines = "#EXTM3U\r\n#EXTINF:-1,Harbour, at night\r\nhttp://a.example/1\r\n# none\r\nhttp://a.example/2\r\nmusic/b.flac\r\n"
+        page.get_by_label("Or a list in a file").set_input_files({"name": "a.m3u", "mimeType": "audio/x-mpegurl", "buffer": lines.encode()})
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.locator("#library")).to_contain_text("Harbour, at night")
+        found = {radio["uri"]: radio["name"] for radio in self.api(page, "GET", "/library/radios")["radios"]}
+        self.assertEqual([found[f"http://a.example/{number}"] for number in (1, 2)], ["Harbour, at night", "Radio Somewhere"])
+
     def test_a_heart_answers_at_once_and_takes_itself_back_when_refused(self):
         page = self.open("library/album/a50", PHONE)
         heart = self.heart(page, ".page-head")

@@ -95,6 +95,17 @@ import Testing
       ])
     #expect(try daemon.run("radio", "--remove", "1") == ["Jazz is removed"])
     #expect(try daemon.run("radio").count == 1)
+    let stations = ["Rock", "Swing"].map { "#EXTINF:-1,\($0)\nhttp://192.0.2.1/\($0)\n" }
+    let list = try folder.write(stations.joined().utf8, to: "stations.m3u")
+    #expect(
+      try daemon.run("radio", "--keep", list)
+        == ["Rock is a station now", "Swing is a station now"])
+    let mixed = "/music/a.flac\n#EXTINF:-1,Soul\nhttp://192.0.2.1/soul\n"
+    let other = try folder.write(mixed.utf8, to: "mixed.m3u")
+    #expect(throws: Daemon.Refused.self) { try daemon.run("radio", "--keep", other) }
+    for name in ["Rock", "Soul", "Swing"] {
+      #expect(try daemon.run("radio", "--remove", "1") == ["\(name) is removed"])
+    }
     #expect(try daemon.run("playlists").count == 1)
     for name in ["Jazz", "Blues"] {
       _ = try daemon.run("radio", "--keep", "http://192.0.2.1/\(name)", "--name", name)

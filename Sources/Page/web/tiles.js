@@ -1,6 +1,6 @@
 // Covers in grids and rows of tracks: how albums, artists, stations and tracks look, and what a tap on them does.
 
-import { act, ask, clock, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, request, setCover, textButton, toast, url } from "./kit.js"
+import { act, ask, clock, closeAll, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, request, setCover, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { VirtualList } from "./virtual.js"
 
@@ -124,12 +124,23 @@ export const radioCard = {
 const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)
 
 export function addRadio() {
-	ask("Address of the station", { hint: "http://…", button: "Add", inputmode: "url", detail: "Its name comes from the station." }, async (uri) => {
+	const more = h("label", "Or a list in a file: ", h("input", { type: "file", onchange: addRadios }))
+	ask("Address of the station", { hint: "http://…", button: "Add", inputmode: "url", more }, async (uri) => {
 		if (!/^https?:\/\//.test(uri)) throw new Error("An address begins with http:// or https://")
 		const { data } = await request("POST", "/library/radios", { uri })
 		toast(`${data.name} is a station now`)
 		load()
 	})
+}
+
+async function addRadios({ target }) {
+	let name
+	for (const line of (await target.files[0].text()).split("\n")) {
+		if (/^http/.test(line)) await act("POST", "/library/radios", { uri: line.trim(), name })
+		name = /^#EXTINF.*?,(.*)/.exec(line)?.[1].trim()
+	}
+	closeAll()
+	load()
 }
 
 const renameRadio = ({ name, uri }) => ["tune", "Rename", () => ask("Name of the station", { value: name }, async (name) => {

@@ -1,8 +1,12 @@
 import ArgumentParser
+import FFmpegSource
 import House
 import ProgramJSON
+import Sender
 import Service
 import WireProtocol
+
+import enum House.Refusal
 
 struct SearchCommand: LibraryCommand {
   static let configuration = CommandConfiguration(
@@ -59,10 +63,14 @@ struct RadioCommand: LibraryCommand {
         tutti radio
         tutti radio --play 2
         tutti radio --keep http://example.com/jazz.mp3 --name "Jazz all night"
+        tutti radio --keep stations.m3u      all that are in this list
         tutti radio --remove 2
       """)
   @OptionGroup var choice: LibraryChoice
-  @Option(help: .init("Keep the station at this address.", valueName: "address"))
+  @Option(
+    help: .init(
+      "Keep the station at this address, or all of this M3U, PLS or XSPF file.",
+      valueName: "address|file"))
   var keep: String?
   @Option(help: .init("What it is called (default: as it calls itself).", valueName: "name"))
   var name: String?
@@ -83,7 +91,34 @@ struct RadioCommand: LibraryCommand {
         throw Failure(.usage, "--keep goes with --name only")
       }
     }
-    try tell(.addRadio(name: name, uri: keep))
+    if Radio.isAddress(keep) { return try tell(.addRadio(name: name, uri: keep)) }
+    try reporting { try self.keep(listed: keep) }
+  }
+
+  /// One that cannot be kept does not keep the others out.
+  private func keep(listed file: String) throws {
+    guard name == nil else { throw Failure(.usage, "--name goes with an address only") }
+    let entries: [PlaylistEntry]
+    do throws(MediaError) {
+      entries = try MediaFolder.files(at: file)
+    } catch {
+      throw Failure(.noInput, "\(error)")
+    }
+    var lost = 0
+    for entry in entries {
+      do {
+        let name = entry.title.map { String($0.prefix(Radio.nameLengths.upperBound)) }
+        if let done = try ask(.addRadio(name: name, uri: entry.location)).done {
+          try printLine(done.shownPlainly)
+        }
+      } catch let refusal as Refusal {
+        printError("tutti: \(entry.location): \(refusal)".shownPlainly)
+        lost += 1
+      }
+    }
+    guard lost == 0 else {
+      throw Failure(.unavailable, "\(lost) of \(entries.count) stations were not kept")
+    }
   }
 }
 
