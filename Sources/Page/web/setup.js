@@ -74,6 +74,7 @@ function chooser(done) {
 const addServer = () => sheet("Add a server", (body, close) => {
 	const kind = select("Kind", Object.entries({ token: "Subsonic, Navidrome", password: "Subsonic without tokens", key: "OpenSubsonic with a key", upnp: "UPnP" }), "token")
 	const fields = ["Name", "Address", "User", "Password"].map((called) => h("input", { called, placeholder: called, type: called === "Password" ? "password" : "text", autocomplete: "off" }))
+	kind.box.onchange = () => fields.slice(2).forEach((field) => (field.hidden = kind.box.value === "upnp"))
 	const submit = async () => {
 		const [name, address, user, password] = fields.map(({ value }) => value || undefined)
 		const login = kind.box.value
