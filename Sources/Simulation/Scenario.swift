@@ -214,6 +214,8 @@ extension Disturbance.Kind {
       var slow = usual
       // A record may say that it carries nothing.
       slow.down.rate = max(rate, 100)
+      // The rest stays with its sender, and goes at the usual rate afterwards.
+      slow.down.queue = .milliseconds(200)
       group.change(room, to: slow)
       later(seconds) { $0.change(room, to: usual) }
     }

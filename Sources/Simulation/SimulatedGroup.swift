@@ -278,6 +278,11 @@ extension SimulatedGroup {
   package func change(_ room: Int, to path: PathQuality) {
     rooms[room].up.value.quality = path.up
     rooms[room].down.value.quality = path.down
+    for connection in daemons.flatMap({ $0.sender?.connections ?? [] })
+    where connection.room == room {
+      bound(connection)
+      released(connection)
+    }
   }
 
   /// Cuts the network between the sender and a room.

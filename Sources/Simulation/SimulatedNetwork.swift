@@ -213,11 +213,15 @@ extension SimulatedGroup {
     let connection = SimulatedConnection(
       id: connectionCount, senderID: id, room: room, channel: channel,
       daemon: sender.daemon.number, term: sender.term)
-    // The other channel has little under way, which always finds its way into the queue.
-    connection.hasBoundedQueue =
-      channel == .media && rooms[room].quality.path.down.queue != nil
+    bound(connection)
     sender.connections.append(connection)
     schedule(.dialed(connection, attempt: 0), at: now)
+  }
+
+  /// The other channel has little under way, which always finds its way into the queue.
+  func bound(_ connection: SimulatedConnection) {
+    connection.hasBoundedQueue =
+      connection.channel == .media && rooms[connection.room].down.value.quality.queue != nil
   }
 
   /// Sends the first packet of a connection; without an answer, again after 1, 2 and 4 seconds.
