@@ -28,7 +28,7 @@ def run(binary, tests, number=0, cpu_seconds=0):
         env = dict(os.environ, TUTTI_MUTANT=str(number), XDG_STATE_HOME=folder, TMPDIR=folder, SWIFT_BACKTRACE="enable=no")
         begin = time.monotonic()
         process = subprocess.Popen(
-            [binary, "--testing-library", "swift-testing", "--filter", tests], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [binary, "--testing-library", "swift-testing", "--filter", tests, "--skip", "LongTests"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, env=env, cwd=folder, start_new_session=True)
         limit(process.pid, cpu_seconds)
         clock = threading.Timer(WAIT_SECONDS, end, [process])
