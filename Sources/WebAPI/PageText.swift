@@ -10,7 +10,8 @@ enum PageText {
       let isSpace = text[index] == space || text[index] == newline
       guard isSpace, index > 0, index + 1 < text.count else { return text[index] }
       // A space before a colon has a meaning: it is between an element and one within it.
-      let isIdle = "{};:,".utf8.contains(text[index - 1]) || "{}".utf8.contains(text[index + 1])
+      let isIdle =
+        "{};:,>".utf8.contains(text[index - 1]) || "{}>!".utf8.contains(text[index + 1])
       return isIdle ? nil : text[index]
     }
   }

@@ -78,7 +78,7 @@ import WireProtocol
         let served = try await client.ask("GET", "/assets/\(name)").text.split(separator: "\n")
         if name.hasSuffix(".css") {
           let strings = code.flatMap { $0.matches(of: /"[^"]*"/).map(\.output) }
-          #expect(strings.allSatisfy { !$0.contains(/[{};:,][ ]/) }, "\(name)")
+          #expect(strings.allSatisfy { !$0.contains(/[{};:,>][ ]|[ ][{}>!]/) }, "\(name)")
           let whole = Self.packed(code.joined(separator: "\n")[...])
           #expect(Self.packed(served.joined(separator: "\n")[...]) == whole, "\(name)")
           #expect(served.joined().count < code.joined().count, "\(name)")
@@ -132,8 +132,8 @@ import WireProtocol
 
   /// A style sheet without the spaces that separate nothing: a mark ends a word and begins the next.
   private static func packed(_ text: Substring) -> Substring {
-    text.replacing(/([{};:,])[ \n]+/) { $0.output.1 }
-      .replacing(/[ \n]+([{}])/) { $0.output.1 }
+    text.replacing(/([{};:,>])[ \n]+/) { $0.output.1 }
+      .replacing(/[ \n]+([{}>!])/) { $0.output.1 }
   }
 
   @Test func `with a token nothing is told or done without it`() async throws {
