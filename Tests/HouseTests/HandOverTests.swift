@@ -45,6 +45,20 @@ import WireProtocol
     #expect(world.problems.isEmpty)
   }
 
+  @Test func `a killed process leaves no room sounding that its music was leaving`() throws {
+    let id = try world.play(in: [kitchen])
+    world.prime(1, true)
+    try move(id, to: bath)
+    #expect(sounds(0))
+    try world.restart(roomsPlayOn: true)
+    world.advance(by: .seconds(1))
+    #expect(!sounds(0))
+    #expect(world.session.state(ofRoom: kitchen) == .free)
+    world.advance(by: .seconds(20))
+    #expect(world.receivers[0].holder == .nobody)
+    #expect(world.disk.record.debts.isEmpty && world.problems.isEmpty)
+  }
+
   @Test func `a room that never sounds is waited for ten seconds`() throws {
     let id = try world.play(in: [kitchen])
     world.prime(1, true)
