@@ -183,7 +183,9 @@ extension Disturbance.Kind {
       group.at(group.now.seconds + seconds, action)
     }
     if let room {
-      let end = TrueTime(seconds: group.now.seconds + span)
+      var end = TrueTime(seconds: group.now.seconds + span)
+      // Its sender has left out what it did not expect to arrive in time.
+      if case .slowLink = self { end = end + MediaDelivery.longestDelay }
       group.rooms[room].troubledUntil = max(group.rooms[room].troubledUntil, end)
     }
     switch self {

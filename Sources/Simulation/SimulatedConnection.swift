@@ -62,10 +62,14 @@ final class SimulatedConnection {
 
   /// Bytes that the sender's program still has to give to its kernel, whose own buffer takes this many.
   static let kernelBuffer = 128 << 10
+  /// Bytes that it takes ahead of what the network takes, as the driver's sockets are set.
+  private static let unsentLimit = 32 << 10
   /// Bytes in that buffer.
   var unacknowledged: Int { min(down.undelivered + unsent, Self.kernelBuffer) }
   /// Bytes that the kernel keeps because the link's queue is full.
-  private var unsent: Int { hasBoundedQueue ? outgoing.bytes.count : 0 }
+  private var unsent: Int {
+    hasBoundedQueue ? min(outgoing.bytes.count, Self.unsentLimit) : 0
+  }
   var queuedBytes: Int {
     outgoing.bytes.count - unsent + max(0, down.undelivered + unsent - Self.kernelBuffer)
   }

@@ -1,4 +1,4 @@
-import Clock
+package import Clock
 import WireProtocol
 
 /// Measures from a room's reports how fast packets reach it: whether its network is slower than the music, and when a
