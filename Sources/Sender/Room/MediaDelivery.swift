@@ -3,7 +3,7 @@ import WireProtocol
 
 /// Measures from a room's reports how fast packets reach it: whether its network is slower than the music, and when a
 /// packet that is sent now will be there. Measures over spans in which nothing but the network holds packets back.
-struct MediaDelivery {
+package struct MediaDelivery {
   /// Length of a span that allows a verdict.
   static let span = Nanoseconds.seconds(2)
   /// A verdict holds for this long if nothing confirms or contradicts it. It holds across cuts, because the network is
@@ -17,7 +17,7 @@ struct MediaDelivery {
   /// Packets to remember: some seconds of the smallest ones.
   static let limit = 1024
   /// Longest delay to predict. A longer one is not worth a guess.
-  private static let longestDelay = Nanoseconds.seconds(10)
+  package static let longestDelay = Nanoseconds.seconds(10)
 
   private struct Sent {
     let end: MediaTime
@@ -109,6 +109,9 @@ struct MediaDelivery {
   func isTooSlow(at now: LocalTime) -> Bool {
     verdict.map { now - $0.time < Self.memory } ?? false
   }
+
+  /// Bytes per second that arrive; nil unless the network was too slow when it was measured last.
+  var slowRate: Int? { verdict.map { max(1, Int(min($0.bytesPerSecond, 1e9))) } }
 
   /// Returns the time until this byte of the connection is in the room; nil unless the network is too slow.
   func delay(ofByte byte: UInt64, at now: LocalTime) -> Nanoseconds? {

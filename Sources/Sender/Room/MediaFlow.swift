@@ -79,7 +79,10 @@ struct MediaFlow {
     nextSequence = min(nextSequence, sequence)
     delivery.goBack()
   }
-  var isFull: Bool { queuedBytes >= Self.queueLimit }
+  var isFull: Bool { queuedBytes >= queueLimit }
+
+  /// On a slow network less, so that it is decided late what is left out there.
+  private var queueLimit: Int { min(Self.queueLimit, delivery.slowRate ?? .max) }
   mutating func drained() { queuedBytes = 0 }
   mutating func sent(_ count: Int) {
     sentBytes += UInt64(count)
@@ -128,7 +131,7 @@ struct MediaFlow {
     artwork.keep(plan.pictures)
     var isWithheld = false
     var isBacklogged = true
-    while queuedBytes + bytes.count < Self.queueLimit {
+    while queuedBytes + bytes.count < queueLimit {
       skipLate(in: store, behind: bytes.count, schedule)
       let entry = store.entry(from: nextSequence)
       if entry.map({ $0.mediaTime >= plan.lead }) ?? plan.fillsGaps,
