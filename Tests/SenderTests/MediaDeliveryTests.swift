@@ -88,6 +88,21 @@ import WireProtocol
     #expect(!room.flow.isTooSlow(at: room.now))
   }
 
+  @Test func `a network that recovers is known to within a second, and has nothing left out since`()
+  {
+    var room = WeakRoom(rate: 0.2)
+    room.run(for: 20)
+    #expect(room.flow.isTooSlow(at: room.now))
+    // A second's bytes wait, and those that the kernel takes ahead.
+    #expect(room.waiting < (16 << 10) + 12_000)
+    room.rate = 5
+    room.run(for: 1)
+    #expect(!room.flow.isTooSlow(at: room.now))
+    let holes = room.holes.count
+    room.run(for: 5)
+    #expect(room.holes.count == holes)
+  }
+
   @Test func `a slow network that nothing confirms is forgotten after half a minute`() {
     var room = WeakRoom(rate: 0.7)
     room.run(for: 10)
@@ -133,6 +148,8 @@ private struct WeakRoom {
   private var timeline = PlaybackTimeline()
   private var generation: UInt32 = 0
   private var inNetwork: [UInt8] = []
+  /// Bytes that were sent and have not arrived.
+  var waiting: Int { inNetwork.count }
   private var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
   private var carried = 0.0
   private var granted = 100_000.0

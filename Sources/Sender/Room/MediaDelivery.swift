@@ -91,9 +91,17 @@ package struct MediaDelivery {
       start = isBacklogged ? arrival : nil
       return
     }
+    if isRefuted(from: start, to: arrival) { verdict = nil }
     guard now - start.time >= Self.span else { return }
     judge(from: start, to: arrival)
     self.start = arrival
+  }
+
+  /// True if so much has arrived that the network is a faster one now: more than it was held up.
+  private func isRefuted(from start: Arrival, to end: Arrival) -> Bool {
+    guard let verdict else { return false }
+    let seconds = max(1, (end.time - start.time).seconds)
+    return Double(end.amount.bytes - start.amount.bytes) > 2 * verdict.bytesPerSecond * seconds
   }
 
   private mutating func judge(from start: Arrival, to end: Arrival) {
