@@ -136,6 +136,19 @@ import Testing
     #expect(asked == ShelfWalk.pageLimit && found.pages == [["a"]])
   }
 
+  @Test func `a server that calls one song by other names for ever is left at the limit`() {
+    var asked = 0
+    let found = list(
+      walk { _ in
+        asked += 1
+        var same = page(Array(repeating: "a", count: ShelfPage.objectLimit))
+        same.objects = same.objects.indices.map { "\(asked)-\($0)" }
+        return .shelf(same)
+      })
+    #expect(asked == ShelfWalk.toldLimit / ShelfPage.objectLimit)
+    #expect(found.pages == [["a"]] && found.reason == nil)
+  }
+
   // MARK: - The program that asks
 
   private func answer(

@@ -46,6 +46,8 @@ final class ShelfWalk {
   static let depthLimit = 16
   /// Pages of one listing: a server may tell the same songs for ever.
   static let pageLimit = 20_000
+  /// Objects and files that were told: the listing ends there. A server may call one file by other names for ever.
+  static let toldLimit = 4 * ServerReader.songLimit
   private static let root = "0"
 
   private struct Place {
@@ -61,7 +63,8 @@ final class ShelfWalk {
   private var offset = 0
   private var pages = 0
   private var containers: Set<String> = [root]
-  private var told: Set<String> = []
+  /// The hashes of their names.
+  private var told: Set<Int> = []
 
   init(_ ask: @escaping (ShelfQuestion) -> WorkerAnswer?) { self.ask = ask }
 
@@ -73,7 +76,7 @@ final class ShelfWalk {
       control = path
       places = [Place(container: canSearch(path) ? nil : Self.root)]
     }
-    while let control, current < places.count, pages < Self.pageLimit {
+    while let control, current < places.count, pages < Self.pageLimit, told.count < Self.toldLimit {
       pages += 1
       let place = places[current]
       let answer = ask(
@@ -110,8 +113,8 @@ final class ShelfWalk {
     }
     return zip(page.songs, page.objects).compactMap { song, object in
       // No object's identifier begins as a file's path does.
-      let isNew = told.insert("#" + object).inserted
-      return told.insert(song.id).inserted && isNew ? song : nil
+      let isNew = told.insert("#\(object)".hashValue).inserted
+      return told.insert(song.id.hashValue).inserted && isNew ? song : nil
     }
   }
 }
