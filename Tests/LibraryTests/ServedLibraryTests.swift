@@ -105,6 +105,23 @@ import Testing
     #expect(try bed.tracks().count == 2)
   }
 
+  @Test func `listings of other songs each time add no more rows than the limit`() throws {
+    for listing in 1...3 {
+      let scan = try ServedScan("Home", bed.database, bed.folders, rowLimit: 4)
+      _ = try scan.take((0..<2).map { song("\(listing)-\($0)", "One") })
+    }
+    #expect(try bed.tracks().count == 4)
+    let scan = try ServedScan("Home", bed.database, bed.folders, rowLimit: 4)
+    // One that is known is taken in its place, and in no other.
+    var moved = song("1-1", "Three")
+    (moved.folder, moved.size) = ("elsewhere", 1)
+    #expect(try scan.take([song("1-0", "Two"), moved, song("4", "Four")]))
+    #expect(try scan.end())
+    #expect(try bed.tracks().map(\.title).sorted() == ["One", "Two"])
+    let rows = try bed.database.prepare("SELECT count(*) FROM track").first { $0.int(0) ?? 0 }
+    #expect(rows == 4)
+  }
+
   @Test func `a library that is not configured any more is missing`() throws {
     try list([song("1", "One")])
     bed.folders = LibraryFolders([bed.path("")])

@@ -6,6 +6,9 @@ import Sender
 
 /// Puts the songs that a server lists into the tables, beside those of folders. For one listing, and one thread.
 final class ServedScan {
+  /// Rows of one server: listings that break off add theirs and take nothing away, and what it has lost is kept for a month.
+  static let rowLimit = 2 * ServerReader.songLimit
+
   private struct Known {
     var number: Int64
     var folder: String
@@ -16,6 +19,8 @@ final class ServedScan {
   private let name: String
   private let database: Database
   private let writer: TrackWriter
+  private let rowLimit: Int
+  private var rowCount = 0
   /// Keys are the names of their files.
   private var known: [ExactName: Known] = [:]
   private var seen: Set<ExactName> = []
@@ -26,9 +31,10 @@ final class ServedScan {
   private var hasImage: Set<ExactName> = []
 
   init(
-    _ name: String, _ database: Database, _ folders: LibraryFolders
+    _ name: String, _ database: Database, _ folders: LibraryFolders,
+    rowLimit: Int = ServedScan.rowLimit
   ) throws(SQLiteError) {
-    (self.name, self.database) = (name, database)
+    (self.name, self.database, self.rowLimit) = (name, database, rowLimit)
     // The server says when it has found a song.
     writer = TrackWriter(database, folders, isFirstScan: true)
     try database.prepare(
@@ -36,6 +42,7 @@ final class ServedScan {
         + "FROM track t JOIN folder f ON f.id = t.folder WHERE " + Self.isInside
         + " ORDER BY t.missing IS NULL, t.id"
     ).forEach(inside) { row in
+      rowCount += 1
       known[ExactName(row.text(0) ?? "")] = Known(
         number: row.int64(1) ?? 0, folder: row.text(2) ?? "", mtime: row.int64(3) ?? 0,
         isMissing: row.bool(4))
@@ -67,8 +74,12 @@ final class ServedScan {
       isServed: true)
     guard seen.insert(ExactName(file.name)).inserted else { return }
     let folder = folder(of: song)
-    note(folder)
     let before = known[ExactName(file.name)]
+    if before?.folder != folder {
+      guard rowCount < rowLimit else { return }
+      rowCount += 1
+    }
+    note(folder)
     if let before, before.folder == folder, before.mtime == file.mtime {
       if before.isMissing { changes.append(.returned(track: before.number)) }
     } else {
