@@ -313,4 +313,15 @@ import Testing
     for _ in 0..<60 { _ = packets.cut(noise[...]) }
     #expect(packets.skipped > 0)
   }
+
+  @Test func `a station with more noise than music is noticed, and one with less is not`() throws {
+    let bytes = try recording("a.mp3")
+    var packets = StationPackets()
+    let noise = [UInt8](repeating: 0xff, count: 20_000)
+    for _ in 0..<4 { _ = packets.cut((noise + bytes[..<2_000])[...]) }
+    #expect(packets.skipped > StationPackets.searchLimit)
+    packets.beginAnew()
+    for _ in 0..<4 { _ = packets.cut((noise + bytes[..<30_000])[...]) }
+    #expect(packets.skipped == 0)
+  }
 }

@@ -8,7 +8,7 @@ struct StationPackets {
 
   private var waiting: [UInt8] = []
   private var shape: Int?
-  /// Bytes without a packet since the last one.
+  /// Bytes without a packet by which those in packets have not made up for them.
   private(set) var skipped = 0
 
   /// Takes bytes, and returns the packets that are whole by now.
@@ -21,7 +21,7 @@ struct StationPackets {
       whole += waiting[place..<place + packet.byteCount]
       duration = duration + packet.duration
       place += packet.byteCount
-      skipped = 0
+      skipped = max(0, skipped - packet.byteCount)
     }
     waiting.removeFirst(place)
     return (whole, duration)
