@@ -257,10 +257,10 @@ enum WorkerAnswer {
       guard let answer = ListenAnswer(words: words.dropFirst()) else { return nil }
       self = .answered(answer)
     case "songs":
-      guard let count = Int(words[1]), let songs = ServedSong.songs(words.dropFirst(2)) else {
+      guard let count = Int32(words[1]), let songs = ServedSong.songs(words.dropFirst(2)) else {
         return nil
       }
-      self = .songs(songs, count: count)
+      self = .songs(songs, count: Int(count))
     case "shelf":
       guard let page = ShelfPage(words: words.dropFirst()) else { return nil }
       self = .shelf(page)

@@ -85,6 +85,15 @@ import Testing
     #expect(try bed.track("Zwei")?.id == two?.id)
   }
 
+  @Test func `no number of a song ends the program`() throws {
+    for number in [Int64.min, -1, .max] {
+      var odd = song("1", "One")
+      (odd.size, odd.createdS, odd.durationS) = (number, number, .infinity)
+      #expect(try list([odd]))
+      #expect(try bed.tracks().count == 1)
+    }
+  }
+
   @Test func `a song that its server moves keeps its number, and its favourites`() throws {
     try list([song("1", "One"), song("2", "Two")])
     let two = try #require(try bed.track("Two"))
@@ -170,6 +179,7 @@ import Testing
     }
     #expect(songs == page && count == 501)
     #expect(WorkerAnswer(bytes + [0]) == nil)
+    #expect(WorkerAnswer(Array("songs\0\(Int.max)".utf8)) == nil)
     let server = try server()
     for request in [WorkerRequest.songs(server, from: 500), .cover(server, "mf", size: 300)] {
       #expect(WorkerRequest(request.bytes) == request)

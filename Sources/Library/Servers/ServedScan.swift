@@ -144,7 +144,7 @@ extension ServedSong {
   fileprivate var mark: Int64 {
     var hash = Hash()
     for word in words { hash.add(word) }
-    return createdS * 1_000_000_000 + Int64(UInt64(bitPattern: hash.value) % 1_000_000_000)
+    return createdS &* 1_000_000_000 &+ Int64(UInt64(bitPattern: hash.value) % 1_000_000_000)
   }
 }
 
