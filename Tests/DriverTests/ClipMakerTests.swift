@@ -96,4 +96,18 @@ import WireProtocol
       #expect { try maker.make(sound, withChime: false) } throws: { "\($0)".contains(sentence) }
     }
   }
+
+  @Test func `announcements that fail keep no descriptors until they would be late`() throws {
+    func count() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+    let before = try count()
+    for _ in 0..<300 {
+      #expect(throws: ClipMaker.Failure.self) {
+        try ClipMaker().make(.item(location: "/nowhere.wav", reach: .all), withChime: false)
+      }
+    }
+    // Each had two; other tests run beside this one.
+    #expect(try count() < before + 300)
+  }
 }

@@ -152,9 +152,11 @@ package struct ClipMaker: Sendable {
     do throws(MediaError) {
       let interruption = try ReadInterruption()
       let opener = SourceOpener(interruption: interruption) { _ in }
-      // A source that delivers nothing is left then.
+      // A source that delivers nothing is left then. One that has ended keeps no pipe until then.
       let time = DispatchTime.now() + .nanoseconds(Int(Self.readTime.count))
-      DispatchQueue.global().asyncAfter(deadline: time) { interruption.interrupt() }
+      DispatchQueue.global().asyncAfter(deadline: time) { [weak interruption] in
+        interruption?.interrupt()
+      }
       let source = try opener.open(PlayItem(id: 0, location: location, reach: reach))
       return try Self.mono(source, location, by: deadline)
     } catch {

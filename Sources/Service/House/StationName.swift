@@ -42,7 +42,7 @@ package final class StationNames: Sendable {
   /// Opens the station's stream. Blocks.
   private static func ask(_ uri: String) -> String? {
     guard let interruption = try? ReadInterruption() else { return nil }
-    let end = DispatchWorkItem { interruption.interrupt() }
+    let end = DispatchWorkItem { [weak interruption] in interruption?.interrupt() }
     DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit, execute: end)
     defer { end.cancel() }
     let opener = SourceOpener(interruption: interruption, report: { _ in })
