@@ -233,13 +233,17 @@ import Testing
 
   @Test func `a picture of a server is one by its first bytes, and small`() throws {
     let large = Array("GIF8".utf8) + [UInt8](repeating: 1, count: ServerRequest.pictureLimit)
-    for bytes in [large, Array("<html>".utf8), []] {
+    // BMP of one point, of 65 537 each way that are not there, and of nothing.
+    let point = [0: 66, 1: 77, 2: 58, 10: 54, 14: 40, 18: 1, 22: 1, 26: 1, 28: 24]
+    let small = (0..<58).map { UInt8(point[$0] ?? 0) }
+    var vast = small
+    (vast[20], vast[24]) = (1, 1)
+    for bytes in [large, vast, Array(small.prefix(20)), Array("<html>".utf8), []] {
       guard case .broken = ServerRequest.picture(bytes, 300) else {
         throw Missing(description: "a reason")
       }
     }
-    let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0, 1, 2, 3, 0, 4]
-    guard case .picture(let picture) = ServerRequest.picture(jpeg, 300),
+    guard case .picture(let picture) = ServerRequest.picture(small, 300),
       case .picture(let same)? = WorkerAnswer(WorkerAnswer.picture(picture).bytes)
     else { throw Missing(description: "a picture") }
     #expect(same == picture)

@@ -56,7 +56,14 @@ enum ServerRequest {
 
   static func picture(_ bytes: [UInt8], _ size: Int) -> WorkerAnswer {
     guard let picture = Picture(bytes) else { return .broken("this is no picture") }
-    let made = (try? picture.fitting(size)) ?? picture
+    // Without FFmpeg's filters a picture keeps its size.
+    var made = picture
+    do throws(MediaError) {
+      made = try picture.fitting(size)
+    } catch .unsupported {
+    } catch {
+      return .broken("it is broken, or too large")
+    }
     return made.bytes.count <= pictureLimit ? .picture(made) : .broken("it is too large")
   }
 
