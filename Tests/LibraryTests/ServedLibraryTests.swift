@@ -131,6 +131,18 @@ import Testing
     #expect(rows == 4)
   }
 
+  @Test func `songs in more folders than the limit lie in that of their server`() throws {
+    var songs = (0..<3).map { song("\($0)", "Song \($0)") }
+    for place in songs.indices { songs[place].folder = "f\(place)" }
+    func take() throws -> Bool {
+      try ServedScan("Home", bed.database, bed.folders, folderCountLimit: 3).take(songs)
+    }
+    #expect(try take())
+    #expect(try entry(bed.track("Song 1")).location == "library:Home/f1/1.flac")
+    #expect(try entry(bed.track("Song 2")).location == "library:Home/2.flac")
+    #expect(try !take())
+  }
+
   @Test func `a library that is not configured any more is missing`() throws {
     try list([song("1", "One")])
     bed.folders = LibraryFolders([bed.path("")])

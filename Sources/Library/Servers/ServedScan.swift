@@ -8,6 +8,8 @@ import Sender
 final class ServedScan {
   /// Rows of one server: listings that break off add theirs and take nothing away, and what it has lost is kept for a month.
   static let rowLimit = 2 * ServerReader.songLimit
+  /// Folders of one server, of which those that were known count twice: songs in further ones lie in its own.
+  static let folderCountLimit = 100_000
 
   private struct Known {
     var number: Int64
@@ -20,7 +22,9 @@ final class ServedScan {
   private let database: Database
   private let writer: TrackWriter
   private let rowLimit: Int
+  private let folderCountLimit: Int
   private var rowCount = 0
+  private var folderCount = 0
   /// Keys are the names of their files.
   private var known: [ExactName: Known] = [:]
   private var seen: Set<ExactName> = []
@@ -32,9 +36,10 @@ final class ServedScan {
 
   init(
     _ name: String, _ database: Database, _ folders: LibraryFolders,
-    rowLimit: Int = ServedScan.rowLimit
+    rowLimit: Int = ServedScan.rowLimit, folderCountLimit: Int = ServedScan.folderCountLimit
   ) throws(SQLiteError) {
-    (self.name, self.database, self.rowLimit) = (name, database, rowLimit)
+    (self.name, self.database) = (name, database)
+    (self.rowLimit, self.folderCountLimit) = (rowLimit, folderCountLimit)
     // The server says when it has found a song.
     writer = TrackWriter(database, folders, isFirstScan: true)
     try database.prepare(
@@ -47,6 +52,9 @@ final class ServedScan {
         number: row.int64(1) ?? 0, folder: row.text(2) ?? "", mtime: row.int64(3) ?? 0,
         isMissing: row.bool(4))
     }
+    folderCount =
+      try database.prepare("SELECT count(*) FROM folder f WHERE " + Self.isInside)
+      .first(inside) { $0.int(0) ?? 0 } ?? 0
     try database.prepare(
       "SELECT f.path, f.image FROM folder f WHERE f.image IS NOT NULL AND " + Self.isInside
     ).forEach(inside) { row in images[ExactName(row.text(0) ?? "")] = row.text(1) }
@@ -73,8 +81,10 @@ final class ServedScan {
       name: ServedName.name(id: song.id, suffix: song.suffix), size: song.size, mtime: song.mark,
       isServed: true)
     guard seen.insert(ExactName(file.name)).inserted else { return }
-    let folder = folder(of: song)
-    let before = known[ExactName(file.name)]
+    let (before, wanted) = (known[ExactName(file.name)], folder(of: song))
+    let isFull = folderCount + folders.count >= folderCountLimit
+    let isNew = before?.folder != wanted && !folders.contains(ExactName(wanted))
+    let folder = isFull && isNew ? name : wanted
     if before?.folder != folder {
       guard rowCount < rowLimit else { return }
       rowCount += 1
