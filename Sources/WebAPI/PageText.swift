@@ -11,7 +11,7 @@ enum PageText {
       guard isSpace, index > 0, index + 1 < text.count else { return text[index] }
       // A space before a colon has a meaning: it is between an element and one within it.
       let isIdle =
-        "{};:,>".utf8.contains(text[index - 1]) || "{}>!".utf8.contains(text[index + 1])
+        "{};:,>/".utf8.contains(text[index - 1]) || "{}>!/".utf8.contains(text[index + 1])
       return isIdle ? nil : text[index]
     }
   }

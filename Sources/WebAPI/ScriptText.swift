@@ -4,8 +4,8 @@
 /// It relies on rules that a test checks in the files of `Sources/Page/web`: none of the three goes over the end of a line,
 /// and no regular expression follows a word.
 struct ScriptText {
-  /// A mark ends a word and begins the next.
-  private static let marks = Set("{}()[];,=<>?:&|!*%".utf8)
+  /// A mark ends a word and begins the next, and so does a string.
+  private static let marks = Set("{}()[];,=<>?:&|!*%\"'`".utf8)
   private static let signs = Set("+-".utf8)
   /// A slash after one of these begins a regular expression; after anything else it divides.
   private static let openings = Set("(,=:[!&|?{};".utf8)
@@ -93,7 +93,8 @@ struct ScriptText {
   private mutating func spaces() {
     while next == UInt8(ascii: " ") { place += 1 }
     guard let before = text.last, let after = next else { return }
-    let isBetweenMarks = Self.marks.contains(before) || Self.marks.contains(after)
+    let isBetweenMarks =
+      Self.marks.contains(before) || Self.marks.contains(after) || after == UInt8(ascii: "/")
     // Two signs would be another one together.
     let isBySign = Self.signs.contains(before) != Self.signs.contains(after)
     if !isBetweenMarks, !isBySign { text.append(UInt8(ascii: " ")) }

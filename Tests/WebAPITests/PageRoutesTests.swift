@@ -78,7 +78,7 @@ import WireProtocol
         let served = try await client.ask("GET", "/assets/\(name)").text.split(separator: "\n")
         if name.hasSuffix(".css") {
           let strings = code.flatMap { $0.matches(of: /"[^"]*"/).map(\.output) }
-          #expect(strings.allSatisfy { !$0.contains(/[{};:,>][ ]|[ ][{}>!]/) }, "\(name)")
+          #expect(strings.allSatisfy { !$0.contains(/[{};:,>\/][ ]|[ ][{}>!\/]/) }, "\(name)")
           let whole = Self.packed(code.joined(separator: "\n")[...])
           #expect(Self.packed(served.joined(separator: "\n")[...]) == whole, "\(name)")
           #expect(served.joined().count < code.joined().count, "\(name)")
@@ -123,7 +123,11 @@ import WireProtocol
     ),
     (
       "} else if (s.match(/[/ ]= \\/ /) || a / b > 2) return i++ - -1 // why, not",
-      "}else if(s.match(/[/ ]= \\/ /)||a / b>2)return i++ - -1 // why, not"
+      "}else if(s.match(/[/ ]= \\/ /)||a/ b>2)return i++ - -1// why, not"
+    ),
+    (
+      "case \"a b\" : return 'c' in `d ${e / 2 + 'f'}`",
+      "case\"a b\":return'c'in`d ${e/ 2+'f'}`"
     ),
   ])
   func `a script keeps its strings, templates and expressions`(line: String, served: String) {
@@ -132,8 +136,8 @@ import WireProtocol
 
   /// A style sheet without the spaces that separate nothing: a mark ends a word and begins the next.
   private static func packed(_ text: Substring) -> Substring {
-    text.replacing(/([{};:,>])[ \n]+/) { $0.output.1 }
-      .replacing(/[ \n]+([{}>!])/) { $0.output.1 }
+    text.replacing(/([{};:,>\/])[ \n]+/) { $0.output.1 }
+      .replacing(/[ \n]+([{}>!\/])/) { $0.output.1 }
   }
 
   @Test func `with a token nothing is told or done without it`() async throws {
