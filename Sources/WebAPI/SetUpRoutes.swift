@@ -29,6 +29,9 @@ extension WebAPI {
     Route("GET", servers, .household) { api, call in
       try json(["servers": await api.library.libraryServers()])
     },
+    Route("GET", "\(servers)/found", .household) { api, call in
+      try json(["servers": await api.house.foundServers()])
+    },
     Route("POST", servers, .household) { api, call in
       let server = try chosenServer(call)
       return done(at: try await api.house.perform(.setUp(.addServer(server))).revision)

@@ -162,7 +162,12 @@ import Testing
     }
     let found = try DeviceDescription(
       description(service("ConnectionManager", "/a") + service("ContentDirectory", "/b")))
-    #expect(found.control == "/b")
+    #expect(found.control == "/b" && found.name.isEmpty)
+    let named = try DeviceDescription(
+      description(
+        "<d:friendlyName> Loft &amp; attic </d:friendlyName>" + service("ContentDirectory", "/b")
+          + "<d:friendlyName>Inner</d:friendlyName>"))
+    #expect(named.name == "Loft & attic")
     for bytes in [description(service("ConnectionManager", "/a")), Array("<html/>".utf8), []] {
       #expect(
         reason { () throws(MarkupFault) in _ = try DeviceDescription(bytes) }?

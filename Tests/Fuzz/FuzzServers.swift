@@ -1,11 +1,19 @@
 import ExpatFeeds
+import House
 import PlaylistFormats
+import Sender
 
 /// Feeds arbitrary bytes to what reads answers of servers of libraries, and checks the bounds of what it finds. Started by run.sh.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzServers(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
   fuzzShelf(bytes)
+  if let address = ServerSearch.address(in: bytes, from: 0xC0A8_0105, reach: .network) {
+    precondition(address.host == "192.168.1.5" && !address.isSecure)
+    precondition(bytes.count <= ServerSearch.byteLimit)
+    let name = FoundServer(called: String(decoding: bytes, as: UTF8.self), at: address).name
+    precondition(MediaServer.isName(name))
+  }
   guard let answer = try? SubsonicAnswer(bytes) else { return 0 }
   precondition(answer.songs.count <= min(answer.count, SubsonicAnswer.songLimit))
   for song in answer.songs {

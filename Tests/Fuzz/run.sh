@@ -25,7 +25,7 @@ case $target in
   feeds) modules=("${core[@]}" Sender PlaylistFormats ExpatFeeds) sources=(FuzzFeeds) libraries=(-lexpat) ;;
   # Of libraries.
   servers)
-    modules=("${core[@]}" Sender PlaylistFormats ExpatFeeds) sources=(FuzzServers)
+    modules=("${core[@]}" Sender Disturbances House PlaylistFormats ExpatFeeds) sources=(FuzzServers)
     libraries=(-lexpat) ;;
   # Of what happened to a household.
   records) modules=("${core[@]}" Sender Disturbances) sources=(FuzzRecords) ;;
@@ -119,6 +119,7 @@ if [ "$target" = servers ]; then
   soap='<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><u:BrowseResponse xmlns:u="urn:schemas-upnp-org:service:ContentDirectory:1">'
   echo "$soap<Result>&lt;a/&gt;</Result><TotalMatches>1</TotalMatches></u:BrowseResponse></s:Body></s:Envelope>" > "$corpus/answer"
   echo '<root xmlns="urn:schemas-upnp-org:device-1-0"><device><serviceList><service><serviceType>urn:schemas-upnp-org:service:ContentDirectory:1</serviceType><controlURL>/c</controlURL></service></serviceList></device></root>' > "$corpus/device"
+  printf 'HTTP/1.1 200 OK\r\nST: urn:schemas-upnp-org:device:MediaServer:1\r\nLOCATION: http://192.168.1.5:8200/rootDesc.xml\r\n\r\n' > "$corpus/search"
   printf 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n' > "$corpus/chunks"
 fi
 if [ "$target" = sources ]; then

@@ -165,7 +165,8 @@ import Testing
   @Test func `a media server's control must be at its own host and port`() throws {
     func description(_ control: String) -> String {
       """
-      <root xmlns="urn:schemas-upnp-org:device-1-0"><device><serviceList><service>
+      <root xmlns="urn:schemas-upnp-org:device-1-0"><device><friendlyName>Loft</friendlyName>
+      <serviceList><service>
       <serviceType>urn:schemas-upnp-org:service:ContentDirectory:1</serviceType>
       <controlURL>\(control)</controlURL></service></serviceList></device></root>
       """
@@ -173,6 +174,10 @@ import Testing
     guard case .done("/ctl") = try answer(description("/ctl"), .description) else {
       throw Missing(description: "a path")
     }
+    guard case .done("Loft") = try answer(description("/ctl"), .name) else {
+      throw Missing(description: "a name")
+    }
+    #expect(reason(try answer("", .name, status: "500 Oh")) == "it answers HTTP 500")
     #expect(
       reason(try answer(description("http://10.0.0.1/ctl"), .description))?.contains("another")
         == true)
@@ -214,7 +219,8 @@ import Testing
     }
     let server = try server()
     for question in [
-      ShelfQuestion.description, .capabilities(control: "/c"), .search(control: "/c", from: 500),
+      ShelfQuestion.description, .name, .capabilities(control: "/c"),
+      .search(control: "/c", from: 500),
       .browse(control: "/c", "64$1", from: 7),
     ] {
       let request = WorkerRequest.shelf(server, question)

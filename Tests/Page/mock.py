@@ -538,6 +538,11 @@ def _(house, query, body):
                              for name in house.servers]}
 
 
+@route("GET", "/servers/found")
+def _(house, query, body):
+    return 200, {"servers": [{"name": "Loft", "address": "http://192.168.1.5:8200/rootDesc.xml"}, {"name": "Attic", "address": "http://192.168.1.6:1234/"}]}
+
+
 @route("POST", "/servers")
 def _(house, query, body):
     house.servers.append(body["name"])

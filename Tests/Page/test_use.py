@@ -59,6 +59,28 @@ class FirstOpening(UseTest):
             expect(seen).not_to_be_empty()
 
 
+class Setting(UseTest):
+    def test_media_servers_of_the_network_fill_in_their_form(self):
+        page = self.open("rooms")
+        page.get_by_role("button", name="Settings").click()
+        page.get_by_role("button", name="Add a server").click()
+        form = page.get_by_role("dialog", name="Add a server")
+        kind = form.get_by_role("combobox", name="Kind")
+        kind.select_option("upnp")
+        form.get_by_role("button", name="Loft", exact=True).click()
+        expect(form.get_by_label("Name", exact=True)).to_have_value("Loft")
+        expect(form.get_by_label("Address", exact=True)).to_have_value("http://192.168.1.5:8200/rootDesc.xml")
+        expect(form.get_by_label("Password", exact=True)).to_be_hidden()
+        kind.select_option("token")
+        expect(form.get_by_role("button", name="Loft", exact=True)).to_be_hidden()
+        expect(form.get_by_label("Password", exact=True)).to_be_visible()
+        self.assertEqual(form.get_by_label("Password", exact=True).evaluate("(field) => field.type"), "password")
+        kind.select_option("upnp")
+        form.get_by_role("button", name="Add", exact=True).click()
+        expect(form).to_have_count(0)
+        self.assertEqual([each["name"] for each in self.api(page, "GET", "/servers")["servers"]], ["Loft"])
+
+
 class FirstRooms(UseTest):
     scene = "first"
 

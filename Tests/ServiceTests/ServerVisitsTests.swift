@@ -44,4 +44,10 @@ import Testing
     release.signal()
     await #expect(throws: Never.self) { try await visits.found(server).get() }
   }
+
+  @Test func `a search finds what it finds`() async throws {
+    let found = [FoundServer(called: "Loft", at: server.address)]
+    let visits = ServerVisits(look: { _ in nil }, search: { found })
+    #expect(try await visits.servers() == found)
+  }
 }

@@ -68,6 +68,17 @@ import WebTestSupport
     }
   }
 
+  @Test func `media servers of the network are found`() async throws {
+    struct Found: Decodable {
+      let servers: [FoundServer]
+    }
+    try await withHouse { client, _ in
+      let found = try await client.ask("GET", "/api/v1/servers/found").json(Found.self).servers
+      #expect(found.map(\.name) == ["Loft"])
+      #expect(found.map(\.address) == ["http://192.168.1.5:8200/rootDesc.xml"])
+    }
+  }
+
   @Test(arguments: [
     (#"{}"#, 400), (#"{"name":"A"}"#, 400), (#"{"name":"A","upnp":"http://a","x":1}"#, 400),
     (#"{"name":"A","upnp":"http://a","subsonic":"http://b"}"#, 400),

@@ -293,6 +293,11 @@ package actor FakeHouse: HouseControl {
     return scene
   }
 
+  package func foundServers() -> [FoundServer] {
+    let address = ListenAddress("http://192.168.1.5:8200/rootDesc.xml")
+    return address.map { [FoundServer(called: "Loft", at: $0)] } ?? []
+  }
+
   package func stationName(_ uri: String) -> String? {
     uri.hasSuffix("/named") ? "Radio Fake" : nil
   }

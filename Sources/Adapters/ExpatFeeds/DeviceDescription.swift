@@ -2,6 +2,8 @@
 package struct DeviceDescription: Sendable {
   /// The reference of the device's ContentDirectory; empty if it has none.
   package private(set) var control = ""
+  /// The name that the device gives itself.
+  package private(set) var name = ""
 
   package init(_ bytes: [UInt8]) throws(MarkupFault) {
     let reader = Reader()
@@ -13,7 +15,7 @@ package struct DeviceDescription: Sendable {
     guard !reader.control.isEmpty else {
       throw MarkupFault(description: "this is no description of a media server; check the address")
     }
-    control = reader.control
+    (control, name) = (reader.control, reader.name)
   }
 
   private final class Reader: MarkupListener {
@@ -21,6 +23,7 @@ package struct DeviceDescription: Sendable {
     private static let service = "urn:schemas-upnp-org:service:ContentDirectory:"
 
     var control = ""
+    var name = ""
     private var (type, reference) = ("", "")
 
     func begin(_ path: [String], _ attribute: (String) -> String?) {
@@ -30,6 +33,8 @@ package struct DeviceDescription: Sendable {
     func end(_ path: [String], _ text: [UInt8]) {
       guard path.first == "\(Self.namespace) root", let name = path.last else { return }
       switch name {
+      // Devices in this one have names of their own.
+      case "\(Self.namespace) friendlyName" where self.name.isEmpty: self.name = text.trimmed
       case "\(Self.namespace) serviceType": type = text.trimmed
       case "\(Self.namespace) controlURL": reference = text.trimmed
       case "\(Self.namespace) service" where type.hasPrefix(Self.service) && control.isEmpty:

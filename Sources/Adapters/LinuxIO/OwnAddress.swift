@@ -23,23 +23,30 @@ package enum OwnAddress {
     return isFound ? text(address) : nil
   }
 
-  /// The first IPv4 address of an interface that is up and not the loopback.
-  private static var configured: String? {
+  private static var configured: String? { all.lazy.compactMap(text).first }
+
+  /// Most interfaces whose networks are asked something.
+  static let interfaceLimit = 16
+
+  /// To bind sockets to: what such a socket sends to a group leaves by its own interface, whatever the routes are.
+  package static var ofInterfaces: [SocketAddress] {
+    all.prefix(interfaceLimit).map {
+      .ipv4(address: UInt32(bigEndian: $0.sin_addr.s_addr), port: 0)
+    }
+  }
+
+  /// The IPv4 addresses of interfaces that are up and not the loopback.
+  private static var all: [sockaddr_in] {
     var list: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&list) == 0 else { return nil }
+    guard getifaddrs(&list) == 0 else { return [] }
     defer { freeifaddrs(list) }
     let entries = sequence(first: list) { $0?.pointee.ifa_next }.compactMap { $0?.pointee }
-    let flags = UInt32(IFF_UP)
-    for entry in entries where entry.ifa_flags & flags == flags {
-      guard entry.ifa_flags & UInt32(IFF_LOOPBACK) == 0, let address = entry.ifa_addr,
-        address.pointee.sa_family == sa_family_t(AF_INET)
-      else { continue }
-      let found = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-        text($0.pointee)
-      }
-      if let found { return found }
+    return entries.compactMap { entry in
+      guard entry.ifa_flags & UInt32(IFF_UP | IFF_LOOPBACK) == UInt32(IFF_UP),
+        let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET)
+      else { return nil }
+      return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee }
     }
-    return nil
   }
 
   private static func text(_ address: sockaddr_in) -> String? {

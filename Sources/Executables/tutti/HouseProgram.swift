@@ -139,6 +139,7 @@ final class HouseProgram: LoopMember {
     if let lead = alarms.lead { settings.alarmLead = lead }
     settings.served = ServerAccess.items(servers)
     settings.look = { ServerLook.problem(of: $0, command: HouseSurfaces.worker) }
+    settings.search = { ServerFinder.servers(command: HouseSurfaces.worker) }
     let music = MusicFolder.own
     (settings.fixed, settings.roots) = (configuration.fixed, configuration.roots(music: music))
     return settings

@@ -17,8 +17,8 @@ enum ShelfRequest {
   static func answer(_ server: MediaServer, _ question: ShelfQuestion) -> WorkerAnswer {
     do throws(Failure) {
       let request = try request(server, question)
-      let bytes = try bytes(
-        server, request, limit: ServerRequest.listLimit, time: ServerRequest.listTime)
+      let time = question == .name ? ServerFinder.nameTime : ServerRequest.listTime
+      let bytes = try bytes(server, request, limit: ServerRequest.listLimit, time: time)
       return answer(bytes, server, question)
     } catch {
       return .broken(error.reason)
@@ -50,7 +50,8 @@ enum ShelfRequest {
       return .broken("this is no answer of HTTP, or it broke off")
     }
     // Errors of a ContentDirectory come with status 500.
-    guard answer.status == 200 || answer.status == 500 && question != .description else {
+    let isCall = question != .description && question != .name
+    guard answer.status == 200 || answer.status == 500 && isCall else {
       return .broken("it answers HTTP \(answer.status)")
     }
     do throws(MarkupFault) {
@@ -59,6 +60,7 @@ enum ShelfRequest {
         let control = try DeviceDescription(answer.body).control
         return server.address.path(of: control).map { .done($0) }
           ?? .broken("it sends to another address, which nobody follows")
+      case .name: return .done(try DeviceDescription(answer.body).name)
       case .capabilities: return .done(try ShelfAnswer(answer.body).capabilities)
       case .search, .browse:
         let found = try ShelfAnswer(answer.body)
@@ -83,7 +85,7 @@ enum ShelfRequest {
       ]
     }
     switch question {
-    case .description: return try head(server, "GET", server.address.path)
+    case .description, .name: return try head(server, "GET", server.address.path)
     case .capabilities(let control):
       return try call(server, control, "GetSearchCapabilities", [])
     case .search(let control, let offset):

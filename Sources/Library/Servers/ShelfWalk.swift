@@ -5,6 +5,8 @@ import PlaylistFormats
 enum ShelfQuestion: Hashable {
   /// Where its ContentDirectory is: a path.
   case description
+  /// The name that it gives itself.
+  case name
   /// The properties that a search may name.
   case capabilities(control: String)
   /// All songs, from a number on.
@@ -17,6 +19,7 @@ enum ShelfQuestion: Hashable {
   var words: [String] {
     switch self {
     case .description: ["description", "", "", ""]
+    case .name: ["name", "", "", ""]
     case .capabilities(let control): ["capabilities", control, "", ""]
     case .search(let control, let offset): ["search", control, "", "\(offset)"]
     case .browse(let control, let container, let offset):
@@ -30,6 +33,7 @@ enum ShelfQuestion: Hashable {
     let offset = Int(words[3]) ?? 0
     switch words[0] {
     case "description": self = .description
+    case "name": self = .name
     case "capabilities": self = .capabilities(control: words[1])
     case "search": self = .search(control: words[1], from: offset)
     case "browse": self = .browse(control: words[1], words[2], from: offset)

@@ -31,9 +31,8 @@ function roomRow(room) {
 function folders() {
 	const list = h("ul.devices")
 	let shown
-	const element = h("div", list)
 	return {
-		element,
+		element: list,
 		async draw() {
 			const { folders, awayFolders, trackCount, scan } = store.library
 			const state = JSON.stringify([folders, awayFolders, scan ? 0 : trackCount])
@@ -45,8 +44,7 @@ function folders() {
 				return Object.assign(h("li.loose", icon("folder"), text.box), { text })
 			}, (row, { name, path, isFixed, isAway, trackCount }) => {
 				const server = path === `library:${name}` && servers.find((one) => one.name === name)
-				const since = server?.awaySinceS
-				row.text.tell(server?.address ?? path, dotted(server && name, since ? `not there since ${moment(since)}` : isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
+				row.text.tell(server?.address ?? path, dotted(server && name, server?.awaySinceS ? `not there since ${moment(server.awaySinceS)}` : isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
 				row.querySelector("button")?.remove()
 				if (!isFixed) row.append(iconButton("trash", `Take ${name} out of the library`, () => act("DELETE", server ? url`/servers?name=${name}` : url`/folders?path=${path}`)))
 			}, ({ path }) => path)
@@ -70,18 +68,25 @@ function chooser(done) {
 	return box
 }
 
-/** A media server of UPnP has no users. */
-const addServer = () => sheet("Add a server", (body, close) => {
-	const kind = select("Kind", Object.entries({ token: "Subsonic, Navidrome", password: "Subsonic without tokens", key: "OpenSubsonic with a key", upnp: "UPnP" }), "token")
-	const fields = ["Name", "Address", "User", "Password"].map((called) => h("input", { called, placeholder: called, type: called === "Password" ? "password" : "text", autocomplete: "off" }))
-	kind.box.onchange = () => fields.slice(2).forEach((field) => (field.hidden = kind.box.value === "upnp"))
-	const submit = async () => {
-		const [name, address, user, password] = fields.map(({ value }) => value || undefined)
-		const login = kind.box.value
-		if (await act("POST", "/servers", login === "upnp" ? { name, upnp: address } : { name, subsonic: address, user, password, login })) close()
+/** A media server of UPnP has no users, and is found in the network. */
+const addServer = (body, close) => {
+	const { box, row } = select("Kind", Object.entries({ token: "Subsonic, Navidrome", password: "Subsonic without tokens", key: "OpenSubsonic with a key", upnp: "UPnP" }), "token")
+	// Browsers know one of these types, and take the others for text.
+	const fields = ["Name", "Address", "User", "Password"].map((called) => h("input", { called, placeholder: called, type: called, autocomplete: "off" }))
+	const found = h("div.choices", { role: "status", hidden: true })
+	box.onchange = async () => {
+		found.hidden = box.value !== "upnp"
+		fields[2].hidden = fields[3].hidden = !found.hidden
+		if (found.hidden) return
+		setText(found, "Searching …")
+		const servers = (await get("/servers/found").catch(warn))?.servers ?? []
+		found.replaceChildren(...servers.map(({ name, address }) => h("button", () => ([fields[0].value, fields[1].value] = [name, address]), name)))
 	}
-	body.append(form("Add", submit, kind.row, ...fields))
-})
+	body.append(form("Add", async () => {
+		const [name, address, user, password] = fields.map(({ value }) => value || undefined)
+		if (await act("POST", "/servers", found.hidden ? { name, subsonic: address, user, password, login: box.value } : { name, upnp: address })) close()
+	}, row, found, ...fields))
+}
 
 async function playSomething() {
 	const rooms = store.pairedRooms().filter((room) => room.state === "free").map(({ id }) => id)
@@ -115,11 +120,12 @@ export function settings() {
 	sheet("Settings", (body, close) => {
 		const music = folders()
 		const line = (symbol, text, run) => textButton(symbol, text, run, ".line")
+		const adds = (title, fill) => line("plus", title, () => sheet(title, fill))
 		const { dates = "", fixed, name } = store.server
-		const language = select("Language of dates", [["", "As each browser has it"], ...["de", "en", "es", "fr", "it", "nl", "pl", "pt"].map((code) => [code, new Intl.DisplayNames([code], { type: "language" }).of(code)])], dates)
+		const language = select("Language of dates", [["", "As each browser has it"], ..."de en es fr it nl pl pt".split(" ").map((code) => [code, new Intl.DisplayNames([code], { type: "language" }).of(code)])], dates)
 		on(language.box, "change", () => act("PATCH", "/settings", { dates: language.box.value }))
 		body.append(h("p.dim", name), h("h3", "Music"), music.element,
-			line("plus", "Add a folder", () => sheet("Add a folder", (body, close) => body.append(chooser(close)))), line("plus", "Add a server", addServer),
+			adds("Add a folder", (body, close) => body.append(chooser(close))), adds("Add a server", addServer),
 			h("h3", "Rooms"), ...store.allRooms().map((room) => line("speaker", room.name, () => rename(room))),
 			h("h3", "Sources"), line("radio", "Stations and inputs", () => { close(); location.hash = "#/library/radio" }),
 			h("h3", "Page"), line("phone", "Devices", () => devices()), language.row,

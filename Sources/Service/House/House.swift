@@ -41,6 +41,8 @@ package final class House: LoopMember {
     package var served = ServedItems.none
     /// Asks a server of a library that somebody wants to add; a sentence's part says why it gives none. Blocks.
     package var look: ServerVisits.Look = { _ in nil }
+    /// Finds media servers in the network. Blocks.
+    package var search: ServerVisits.Search = { [] }
     /// Where people have left episodes and audiobooks.
     package var places = KeptPlaces()
 
@@ -100,8 +102,8 @@ package final class House: LoopMember {
     let mailbox = Mailbox<House>(waker: host.reactor.waker)
     client = HouseClient(
       mailbox: mailbox, workshop: ClipWorkshop(ClipMaker(voice: settings.voice)),
-      browser: FolderBrowser(roots: settings.roots), visits: ServerVisits(look: settings.look),
-      stations: StationNames())
+      browser: FolderBrowser(roots: settings.roots),
+      visits: ServerVisits(look: settings.look, search: settings.search), stations: StationNames())
     let record: HouseRecord
     let seed: UInt64
     do {

@@ -51,6 +51,10 @@ package struct HouseClient: HouseControl, PairingHousehold {
     try await browser.choices(in: path)
   }
 
+  package func foundServers() async throws(Refusal) -> [FoundServer] {
+    try await visits.servers()
+  }
+
   package func stationName(_ uri: String) async -> String? { await stations.name(of: uri) }
 
   /// The configuration's file has changed.

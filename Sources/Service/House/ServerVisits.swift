@@ -3,36 +3,53 @@ package import House
 import Sender
 import Synchronization
 
-/// Asks servers of libraries before they are added, on threads that may wait for them.
+/// Asks servers of libraries before they are added, and finds some, on threads that may wait for them.
 package final class ServerVisits: Sendable {
   /// Returns nil if the server lists its songs; else a sentence's part that says why not. Blocks.
   package typealias Look = @Sendable (MediaServer) -> String?
+  /// Finds media servers in the network. Blocks.
+  package typealias Search = @Sendable () -> [FoundServer]
 
   /// Servers that are asked at a time.
   static let limit = 4
 
   private let look: Look
+  private let search: Search
   private let visits = Mutex(0)
   private let queue = DispatchQueue(label: "tutti servers", attributes: .concurrent)
 
-  init(look: @escaping Look) { self.look = look }
+  init(look: @escaping Look, search: @escaping Search = { [] }) {
+    (self.look, self.search) = (look, search)
+  }
 
   func found(_ server: MediaServer) async -> Result<Void, Refusal> {
+    do throws(Refusal) {
+      guard let problem = try await visit({ [look] in look(server) }) else { return .success(()) }
+      return .failure(
+        .unavailable("\(server.address.host) gives no library: \(problem)"))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  func servers() async throws(Refusal) -> [FoundServer] { try await visit(search) }
+
+  private func visit<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Value
+  ) async throws(Refusal) -> Value {
     let isFree = visits.withLock { visits in
       guard visits < Self.limit else { return false }
       visits += 1
       return true
     }
     guard isFree else {
-      return .failure(.unavailable("too many servers do not answer; try again in a moment"))
+      throw .unavailable("too many servers do not answer; try again in a moment")
     }
-    let problem = await withCheckedContinuation { continuation in
-      queue.async { [look] in continuation.resume(returning: look(server)) }
+    let value: Value = await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: body()) }
     }
     visits.withLock { $0 -= 1 }
-    guard let problem else { return .success(()) }
-    return .failure(
-      .unavailable("\(server.address.host) gives no library: \(problem)"))
+    return value
   }
 }
 

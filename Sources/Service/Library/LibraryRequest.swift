@@ -10,6 +10,8 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   case folders
   /// The servers that the library asks.
   case servers
+  /// The media servers of UPnP in the network.
+  case foundServers
   /// Everything that the words find, a few of each kind.
   case search(text: String)
   /// Plays something in place of a group's queue, or adds it to the end.
@@ -44,6 +46,8 @@ package struct LibraryAnswer: Codable, Hashable, Sendable {
   package var folders: [LibraryFolder]?
   /// The answer to `servers`.
   package var servers: [LibraryServer]?
+  /// The answer to `foundServers`.
+  package var found: [FoundServer]?
   /// A sentence about what was done.
   package var done: String?
 
@@ -56,7 +60,7 @@ extension LibraryControl {
   /// Things of each kind in the answer to a search.
   private static var searchLimit: Int { 10 }
 
-  /// Finds things, or changes what is kept of them; `play`, `addRadio` and `keep` need a house.
+  /// Finds things, or changes what is kept of them; `play`, `addRadio`, `keep` and `foundServers` need a house.
   package func answer(_ request: LibraryRequest) async throws(Refusal) -> LibraryAnswer {
     switch request {
     case .favourites: return LibraryAnswer(things: try await favourites())
@@ -96,7 +100,7 @@ extension LibraryControl {
     case .contents(let list):
       return LibraryAnswer(things: try await playlist(list.id).entries.map(\.thing))
     case .edit(let list, let edit): return LibraryAnswer(done: try await carryOut(edit, in: list))
-    case .addRadio, .keep: return LibraryAnswer()
+    case .addRadio, .keep, .foundServers: return LibraryAnswer()
     case .forget(let thing):
       switch thing.kind {
       case .radio: try await removeRadio(thing.id)
@@ -195,6 +199,10 @@ extension HouseControl {
         _ = try await library.savePlaylist(name, entries)
       }
       return LibraryAnswer(done: "\(thing.title(of: entries.first?.title)) is in \(name)")
+    case .foundServers:
+      var answer = LibraryAnswer()
+      answer.found = try await foundServers()
+      return answer
     default: return try await library.answer(request)
     }
   }

@@ -16,6 +16,7 @@ struct ServersCommand: ParsableCommand {
       Examples:
         tutti servers
         tutti servers --add Home --subsonic https://music.example --user anna
+        tutti servers --find
         tutti servers --add Loft --upnp http://192.168.1.5:8200/rootDesc.xml
         tutti servers --remove Home
       """)
@@ -31,16 +32,19 @@ struct ServersCommand: ParsableCommand {
   var login: String?
   @Option(help: .init("Take a server's songs out of the library.", valueName: "name"))
   var remove: String?
+  @Flag(help: "Search the network for media servers of UPnP, and list their names and addresses.")
+  var find = false
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     try reporting {
       let client = common.client(try common.state())
       let order: Order.SetUp
-      switch (add, remove) {
-      case (nil, nil): return try show(client)
-      case (let name?, nil): order = .addServer(try server(name))
-      case (nil, let name?): order = .removeServer(name)
+      switch (add, remove, find) {
+      case (nil, nil, false): return try show(client)
+      case (nil, nil, true): return try showFound(client)
+      case (let name?, nil, false): order = .addServer(try server(name))
+      case (nil, let name?, false): order = .removeServer(name)
       default: throw Failure(.usage, "one thing at a time, please")
       }
       try common.show(try client.ask(.order(.setUp(order))))
@@ -73,9 +77,7 @@ struct ServersCommand: ParsableCommand {
   }
 
   private func show(_ client: ControlClient) throws {
-    guard let servers = try client.askLibrary(.servers)?.servers else {
-      throw Failure(.unavailable, "no daemon runs; start one with: tutti serve")
-    }
+    guard let servers = try client.askLibrary(.servers)?.servers else { throw Self.noDaemon }
     if common.json {
       for server in servers { try printJSON(server) }
       return
@@ -91,6 +93,19 @@ struct ServersCommand: ParsableCommand {
       ].compactMap { $0 }
       try printLine(([server.name, server.address] + rest).joined(separator: ", ").shownPlainly)
     }
+  }
+
+  private static let noDaemon = Failure(
+    .unavailable, "no daemon runs; start one with: tutti serve")
+
+  private func showFound(_ client: ControlClient) throws {
+    guard let servers = try client.askLibrary(.foundServers)?.found else { throw Self.noDaemon }
+    if common.json {
+      for server in servers { try printJSON(server) }
+      return
+    }
+    if servers.isEmpty { return try printLine("no media server of UPnP has answered") }
+    for server in servers { try printLine("\(server.name)  \(server.address)".shownPlainly) }
   }
 
   /// The clock on the wall of this machine.

@@ -1,0 +1,79 @@
+import Clock
+import Dispatch
+package import House
+import LinuxIO
+import Sender
+import Synchronization
+
+/// Finds the media servers of UPnP in the network once, for a person who wants to add one. Nothing listens before or afterwards.
+package enum ServerFinder {
+  /// Time in which answers are taken. Servers answer within a second of a question.
+  static let searchTime = Nanoseconds.seconds(2)
+  /// Time after which the question is asked once more: datagrams are lost.
+  private static let repetition = Nanoseconds.milliseconds(500)
+  /// Time in which a description must have come, and after which no further one is read: somebody waits, and a page does so for
+  /// 10 s.
+  static let nameTime = Duration.seconds(3)
+  private static let namingTime = Nanoseconds.seconds(3)
+  /// 239.255.255.250
+  private static let group = SocketAddress.ipv4(address: 0xEFFF_FFFA, port: 1900)
+
+  /// Returns those whose descriptions can be read. Blocks.
+  ///
+  /// - Parameter command: a program that calls `LibraryWorker.run`.
+  package static func servers(command: [String]) -> [FoundServer] {
+    let places = addresses(asking: group, from: OwnAddress.ofInterfaces)
+    let end = HostClock.now + namingTime
+    let found = Mutex<[FoundServer]>([])
+    DispatchQueue.concurrentPerform(iterations: places.count) { number in
+      guard HostClock.now < end, let server = named(places[number], command) else { return }
+      found.withLock { $0.append(server) }
+    }
+    return found.withLock { $0 }.sorted { ($0.name, $0.address) < ($1.name, $1.address) }
+  }
+
+  /// Reads the description by a program that ends with it. Blocks.
+  static func named(
+    _ address: ListenAddress, _ command: [String], reach: SourceReach = .network
+  ) -> FoundServer? {
+    var server = MediaServer(name: address.host, description: address)
+    server.reach = reach
+    let worker = SingleUseWorker(command + [LibraryWorker.awaited])
+    guard case .done(let name)? = worker.ask(.shelf(server, .name)) else { return nil }
+    return FoundServer(called: name, at: address)
+  }
+
+  /// Returns the addresses of descriptions, in the order in which they came. Blocks.
+  ///
+  /// - Parameters:
+  ///   - own: addresses of this machine; the network of each is asked.
+  ///   - limit: it ends with so many.
+  static func addresses(
+    asking group: SocketAddress, from own: [SocketAddress], reach: SourceReach = .network,
+    time: Nanoseconds = searchTime, limit: Int = ServerSearch.serverLimit
+  ) -> [ListenAddress] {
+    guard let reactor = try? Reactor() else { return [] }
+    let sockets = own.compactMap { try? reactor.openDatagrams(on: $0) }
+    let begun = HostClock.now
+    var times = [begun, begun + repetition]
+    var found: [ListenAddress] = []
+    while !sockets.isEmpty, found.count < limit, HostClock.now < begun + time {
+      if let next = times.first, next <= HostClock.now {
+        times.removeFirst()
+        // An interface may be without a network.
+        for socket in sockets {
+          _ = try? reactor.send(ServerSearch.question, to: group, from: socket)
+        }
+      }
+      guard let events = try? reactor.wait(until: times.first ?? begun + time) else { break }
+      for case .datagram(_, let datagram) in events where found.count < limit {
+        guard case .ipv4(let sender, _) = datagram.from,
+          let address = ServerSearch.address(in: datagram.bytes, from: sender, reach: reach),
+          !found.contains(address)
+        else { continue }
+        found.append(address)
+      }
+    }
+    return found
+  }
+}
