@@ -135,12 +135,18 @@ import Testing
     server.add("1", "Sinnerman")
     let secret = try folder.write(Array("\(Self.password)\n".utf8), to: "typed")
     var daemon = try Daemon(in: folder)
+    let state = ["--state-dir", folder.file("daemon")]
+    func doctor() throws -> String {
+      let command = try Program("tutti", ["doctor"] + state)
+      _ = try command.exitCode()
+      return command.lines.joined(separator: "\n")
+    }
     func servers(_ words: [String] = []) throws -> [String] {
-      let state = ["--state-dir", folder.file("daemon")]
       let command = try Program("tutti", ["servers"] + words + state, input: secret)
       _ = try command.exitCode()
       return command.lines
     }
+    let port = try #require(server.url.firstMatch(of: /:(\d+)\//)?.1)
     let add = ["--add", "Home", "--subsonic", server.url, "--user", "anna"]
     server.state.withLock { $0.refuses = true }
     let refused = "127.0.0.1 gives no library: the server refuses the user or the password (No)"
@@ -151,12 +157,14 @@ import Testing
     try daemon.program.line(with: "library Home: 127.0.0.1 has 1 song")
     #expect(try daemon.run("search", "sinner").contains { $0.contains("Sinnerman") })
     #expect(try servers().first?.contains(", 1 track") == true)
+    #expect(try doctor().contains("127.0.0.1:\(port) gives its songs"))
     #expect(try daemon.stop() == 0)
     #expect(!daemon.program.lines.contains { $0.contains(Self.password) })
     server.state.withLock { $0.refuses = true }
     daemon = try Daemon(in: folder)
     try daemon.program.line(with: "library Home: it cannot be listed")
     #expect(try servers().first?.contains(", 1 track, not there since 20") == true)
+    #expect(try doctor().contains(refused))
     #expect(try servers(["--remove", "Home"]).contains { $0.contains("out of the library") })
     #expect(
       try servers(["--remove", "Home"]).contains { $0.contains("is no server of the library") })

@@ -293,6 +293,10 @@ package actor FakeHouse: HouseControl {
     return scene
   }
 
+  package func check(server name: String) throws(Refusal) {
+    throw .noSuch("\(name) is no server of the library")
+  }
+
   package func foundServers() -> [FoundServer] {
     let address = ListenAddress("http://192.168.1.5:8200/rootDesc.xml")
     return address.map { [FoundServer(called: "Loft", at: $0)] } ?? []

@@ -12,7 +12,7 @@ struct ControlClient {
   /// Time for an answer: a busy player or daemon takes less than one.
   static let timeout = Nanoseconds.seconds(5)
   /// A visit to a room ends within 15 s of the connection, by itself; an announcement begins as soon, or is refused; a
-  /// feed is read in 20 s, or not at all; the network is searched for 2 s, and what is found is asked for 6 s.
+  /// feed is read in 20 s, or not at all, and so is a page of a server; the network is searched for 2 s, and what is found is asked for 6 s.
   private static let visitTimeout = Nanoseconds.seconds(30)
   /// If the answer takes longer than this, the client prints what it waits for.
   static let silence = Nanoseconds.seconds(1)
@@ -86,7 +86,7 @@ struct ControlClient {
   func askLibrary(_ request: LibraryRequest) throws -> LibraryAnswer? {
     var client = self
     switch request {
-    case .subscribe, .foundServers: client.timeout = Self.visitTimeout
+    case .subscribe, .check, .foundServers: client.timeout = Self.visitTimeout
     default: break
     }
     switch try client.outcome(of: .library(request: request)) {

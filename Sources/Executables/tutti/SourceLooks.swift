@@ -17,7 +17,8 @@ enum SystemService {
   static func isEnabled(_ name: String) -> Bool { access("\(folder)/\(name).service", F_OK) == 0 }
 }
 
-/// Checks the programs of inputs and the servers of libraries that the daemon's configuration names.
+/// Checks the programs of inputs and the servers of libraries that the daemon's configuration names, and the servers that people
+/// have added.
 struct SourceLooks {
   private let given: String?
 
@@ -46,15 +47,43 @@ struct SourceLooks {
 
   private func check(_ server: MediaServer) -> Checkup.Check {
     let host = server.address.authority
-    let cure = "see [library \(server.name)] in the configuration of the daemon"
-    return Checkup.Check(
-      server.name, timeout: Self.serverTimeout,
-      ifSilent: .wrong(server.name, "\(host) does not answer in time", cure: cure)
+    return Self.check(
+      server.name, host, cure: "see [library \(server.name)] in the configuration of the daemon"
     ) {
-      guard let reason = ServerLook.problem(of: server, command: HouseSurfaces.worker) else {
-        return [.well(server.name, "\(host) gives its songs")]
+      ServerLook.problem(of: server, command: HouseSurfaces.worker)
+        .map { "\(host) cannot be listed: \($0)" }
+    }
+  }
+
+  /// Has the daemon ask the servers that people have added: it alone knows their passwords.
+  static func added(_ client: ControlClient) -> [Checkup.Check] {
+    // The look at the player tells of a daemon that does not answer.
+    let servers = (try? client.askLibrary(.servers))?.servers ?? []
+    return servers.filter { !$0.isFixed }.map { server in
+      let host = ListenAddress(server.address)?.authority ?? server.address
+      return check(
+        server.name, host, cure: "see: tutti servers; remove it, and add it with what is right now"
+      ) {
+        do {
+          _ = try client.askLibrary(.check(server: server.name))
+          return nil
+        } catch {
+          return "\(error)"
+        }
       }
-      return [.wrong(server.name, "\(host) cannot be listed: \(reason)", cure: cure)]
+    }
+  }
+
+  /// - Parameter look: returns a problem; nil if all is well.
+  private static func check(
+    _ name: String, _ host: String, cure: String, _ look: @escaping @Sendable () -> String?
+  ) -> Checkup.Check {
+    Checkup.Check(
+      name, timeout: serverTimeout,
+      ifSilent: .wrong(name, "\(host) does not answer in time", cure: cure)
+    ) {
+      guard let problem = look() else { return [.well(name, "\(host) gives its songs")] }
+      return [.wrong(name, problem, cure: cure)]
     }
   }
 

@@ -51,6 +51,14 @@ package struct HouseClient: HouseControl, PairingHousehold {
     try await browser.choices(in: path)
   }
 
+  package func check(server name: String) async throws(Refusal) {
+    let server: MediaServer? = try await ask { house, answer in
+      answer(.success(house.servers.first { $0.name == name }))
+    }
+    guard let server else { throw .noSuch("\(name) is no server of the library") }
+    try await visits.found(server).get()
+  }
+
   package func foundServers() async throws(Refusal) -> [FoundServer] {
     try await visits.servers()
   }

@@ -12,6 +12,8 @@ package protocol HouseControl: Sendable {
   func narrow(among addresses: Set<String>) async throws(Refusal) -> Set<String>
   /// The folders in one from which the library's may be chosen; nil is the list of the roots.
   func folderChoices(in path: String?) async throws(Refusal) -> FolderChoices
+  /// Throws a sentence that says why a server of a library gives no songs now.
+  func check(server name: String) async throws(Refusal)
   /// Searches the network for media servers of UPnP, which takes some seconds.
   func foundServers() async throws(Refusal) -> [FoundServer]
   /// The name that a station gives itself; nil where it says none.

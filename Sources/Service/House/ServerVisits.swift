@@ -10,8 +10,8 @@ package final class ServerVisits: Sendable {
   /// Finds media servers in the network. Blocks.
   package typealias Search = @Sendable () -> [FoundServer]
 
-  /// Servers that are asked at a time.
-  static let limit = 4
+  /// Servers that are asked at a time: `tutti doctor` asks all at once.
+  static let limit = 8
 
   private let look: Look
   private let search: Search

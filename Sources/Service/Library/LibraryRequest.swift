@@ -10,6 +10,8 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   case folders
   /// The servers that the library asks.
   case servers
+  /// Asks one of them whether it gives its songs.
+  case check(server: String)
   /// The media servers of UPnP in the network.
   case foundServers
   /// Everything that the words find, a few of each kind.
@@ -60,7 +62,7 @@ extension LibraryControl {
   /// Things of each kind in the answer to a search.
   private static var searchLimit: Int { 10 }
 
-  /// Finds things, or changes what is kept of them; `play`, `addRadio`, `keep` and `foundServers` need a house.
+  /// Finds things, or changes what is kept of them; `play`, `addRadio`, `keep`, `check` and `foundServers` need a house.
   package func answer(_ request: LibraryRequest) async throws(Refusal) -> LibraryAnswer {
     switch request {
     case .favourites: return LibraryAnswer(things: try await favourites())
@@ -100,7 +102,7 @@ extension LibraryControl {
     case .contents(let list):
       return LibraryAnswer(things: try await playlist(list.id).entries.map(\.thing))
     case .edit(let list, let edit): return LibraryAnswer(done: try await carryOut(edit, in: list))
-    case .addRadio, .keep, .foundServers: return LibraryAnswer()
+    case .addRadio, .keep, .check, .foundServers: return LibraryAnswer()
     case .forget(let thing):
       switch thing.kind {
       case .radio: try await removeRadio(thing.id)
@@ -199,6 +201,9 @@ extension HouseControl {
         _ = try await library.savePlaylist(name, entries)
       }
       return LibraryAnswer(done: "\(thing.title(of: entries.first?.title)) is in \(name)")
+    case .check(let name):
+      try await check(server: name)
+      return LibraryAnswer()
     case .foundServers:
       var answer = LibraryAnswer()
       answer.found = try await foundServers()

@@ -54,14 +54,15 @@ struct DoctorCommand: ParsableCommand {
       ) { try output(Array(($0 + "\n").utf8)) }
       let (search, player) = (NetworkSearch(), PlayerLook())
       let names = Dictionary(paired.all.map { ($0.id.hex, $0.name) }, uniquingKeysWith: { $1 })
+      let client = ControlClient(state.commands, isQuiet: true)
       try checkup.run([
         search.check(paired: names), Checkup.state(state.path), identity(state, trust),
         player.check(
-          ControlClient(state.commands, isQuiet: true),
+          client,
           hasService: common.stateDir == nil && SystemService.isEnabled("tutti")),
         decoder, Checkup.clock(), Checkup.interfaces(),
       ])
-      try checkup.run(SourceLooks(config).checks)
+      try checkup.run(SourceLooks(config).checks + SourceLooks.added(client))
       var rooms = RoomDirectory(remembered: state.rememberedRooms(), paired: paired)
       for service in search.services { _ = rooms.found(service) }
       let looks = RoomLooks(
