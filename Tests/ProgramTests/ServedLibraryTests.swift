@@ -133,18 +133,11 @@ import Testing
   @Test func `a server is added and removed while the daemon runs, and outlives it`() throws {
     let server = try server()
     server.add("1", "Sinnerman")
-    let secret = try folder.write(Array("\(Self.password)\n".utf8), to: "typed")
     var daemon = try Daemon(in: folder)
-    let state = ["--state-dir", folder.file("daemon")]
     func doctor() throws -> String {
-      let command = try Program("tutti", ["doctor"] + state)
+      let command = try Program("tutti", ["doctor", "--state-dir", folder.file("daemon")])
       _ = try command.exitCode()
       return command.lines.joined(separator: "\n")
-    }
-    func servers(_ words: [String] = []) throws -> [String] {
-      let command = try Program("tutti", ["servers"] + words + state, input: secret)
-      _ = try command.exitCode()
-      return command.lines
     }
     let port = try #require(server.url.firstMatch(of: /:(\d+)\//)?.1)
     let add = ["--add", "Home", "--subsonic", server.url, "--user", "anna"]
@@ -169,6 +162,34 @@ import Testing
     #expect(
       try servers(["--remove", "Home"]).contains { $0.contains("is no server of the library") })
     #expect(try daemon.stop() == 0)
+  }
+
+  private func servers(_ words: [String] = []) throws -> [String] {
+    let secret = try folder.write(Array("\(Self.password)\n".utf8), to: "typed")
+    let command = try Program(
+      "tutti", ["servers"] + words + ["--state-dir", folder.file("daemon")], input: secret)
+    _ = try command.exitCode()
+    return command.lines
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `a server is told what is heard as soon as it is added`() throws {
+    let server = try server()
+    server.add("1", "Sinnerman")
+    let room = try ReceiverProgram("a", in: folder, "--output", "null")
+    let daemon = try Daemon(in: folder)
+    _ = try servers(["--add", "Home", "--subsonic", server.url, "--user", "anna"])
+    try daemon.program.line(with: "library Home: 127.0.0.1 has 1 song")
+    _ = try daemon.run("play", "--stay", "--at", room.address)
+    _ = try daemon.run("search", "sinner", "--play", "1")
+    try daemon.wait { _ in
+      server.requests("scrobble").contains {
+        $0.contains("id=1&") && $0.contains("submission=true")
+      }
+    }
+    #expect(try daemon.stop() == 0)
+    let told = "library Home: its server is told which of its songs are heard"
+    #expect(daemon.program.lines(with: told).count == 1)
   }
 
   @Test func `a page that is too large, and silence, end at their limits`() throws {

@@ -108,7 +108,7 @@ final class HouseProgram: LoopMember {
     house.listener.folders = { [surfaces] in surfaces.media?.set($0) }
     house.listener.servers = { [surfaces] in
       servers.set($0)
-      surfaces.media?.set($0)
+      surfaces.set($0)
     }
     house.listener.warning = { line in Self.say(line, to: log) }
     host.onWarning = house.listener.warning

@@ -28,8 +28,7 @@ final class HouseSurfaces {
   private let mpris: HouseMPRIS?
   /// Keeps the history of what was played, and follows podcasts.
   private let history: Task<Void, Never>?
-  /// Tells services what is heard; nil unless the configuration asks for it.
-  private let listens: (keeper: ListenKeeper, task: Task<Void, Never>)?
+  private let listens: HouseListens
   /// Lets programs such as Home Assistant find the page; nil where the network cannot reach it.
   private let presence: ServicePublisher?
 
@@ -54,10 +53,9 @@ final class HouseSurfaces {
         await feeds
       }
     }
-    listens = Self.listens(
-      configuration.listenServices + servers.filter(\.hears).map { ListenService($0) }, house,
-      media,
-      state, report)
+    listens = HouseListens(
+      configuration.listenServices, house, media, path: state.path + "/listens.db", report: report)
+    listens.set(servers)
     let name = configuration.name ?? HostName.current
     pairing = HousePairing(house: house, senderName: name, means: .own(state, senderName: name))
     do {
@@ -70,8 +68,7 @@ final class HouseSurfaces {
         access: access)
     } catch {
       history?.cancel()
-      listens?.task.cancel()
-      listens?.keeper.close()
+      listens.end()
       media?.close()
       throw Failure(.unavailable, error.description)
     }
@@ -108,32 +105,20 @@ final class HouseSurfaces {
   }
 
   /// Tracks end from now on because the daemon does: the next one goes on with them.
-  func stopCounting() { listens?.task.cancel() }
+  func stopCounting() { listens.end() }
+
+  /// Lists the songs of these servers from now on, and tells them what is heard.
+  func set(_ servers: [MediaServer]) {
+    media?.set(servers)
+    listens.set(servers)
+  }
 
   func end() {
     mpris?.end()
     numbers.end()
     history?.cancel()
-    listens?.task.cancel()
-    listens?.keeper.close()
+    listens.end()
     media?.close()
-  }
-
-  /// Music plays though nobody can be told of it.
-  private static func listens(
-    _ services: [ListenService], _ house: HouseClient, _ library: MediaLibrary?,
-    _ state: StateDirectory, _ report: @escaping @Sendable (String) -> Void
-  ) -> (keeper: ListenKeeper, task: Task<Void, Never>)? {
-    guard !services.isEmpty else { return nil }
-    do {
-      let keeper = try ListenKeeper(
-        house, library, services, path: state.path + "/listens.db",
-        worker: worker, report: report)
-      return (keeper, Task.detached { await keeper.run() })
-    } catch {
-      report("\(error)")
-      return nil
-    }
   }
 
   static let worker = ["/proc/self/exe", "library-worker"]

@@ -27,12 +27,14 @@ package actor ListenKeeper {
 
   /// - Parameters:
   ///   - library: nil if there is none: tracks are known by their tags alone.
+  ///   - known: services of which people were told before.
   ///   - path: of its file.
   ///   - worker: a program that calls `LibraryWorker.run`.
   /// - Throws: a sentence that says why nothing is told.
   package init(
-    _ house: any HouseControl, _ library: MediaLibrary?, _ services: [ListenService], path: String,
-    worker: [String], report: @escaping @Sendable (String) -> Void
+    _ house: any HouseControl, _ library: MediaLibrary?, _ services: [ListenService],
+    known: [ListenService] = [], path: String, worker: [String],
+    report: @escaping @Sendable (String) -> Void
   ) throws(Refusal) {
     (self.house, self.library, self.report) = (house, library, report)
     do {
@@ -44,7 +46,7 @@ package actor ListenKeeper {
       ListenSender(
         service, store, command: worker + [LibraryWorker.awaited], report: report)
     }
-    for service in services {
+    for service in services where !known.contains(service) {
       report(
         service.server.map { "library \($0.name): its server is told which of its songs are heard" }
           ?? "scrobbling \(service.name) is on: what is heard goes to \(service.address.text)")
