@@ -138,7 +138,7 @@ package enum Order: Codable, Hashable, Sendable {
     case next
     /// An empty list begins with the first of them.
     case end
-    /// At the end, and an empty list waits for its user.
+    /// At the end, and a list that is empty, or has come to its end, waits for its user.
     case waiting
     /// Before this entry.
     case before(Int)

@@ -76,6 +76,27 @@ import Testing
     #expect(try bed.daemon.stop() == 0)
   }
 
+  @Test func `a queue that has come to its end stays there, however it is edited`() throws {
+    let bed = try bed()
+    let talk = try MPDTalk(bed.port)
+    try talk.wait(for: "lsinfo Artist") { $0.contains("file: Artist/two.wav") }
+    #expect(try talk.ask("add Artist") == ["OK"])
+    for (last, edit) in [(2, "add Artist/one.wav"), (3, "move 0 3"), (3, "shuffle")] {
+      #expect(try talk.ask("play \(last)") == ["OK"])
+      try talk.wait(for: "status") { $0.contains("state: play") && $0.contains("song: \(last)") }
+      #expect(try talk.ask("seekcur 59") == ["OK"])
+      try talk.wait(for: "status") { $0.contains("state: stop") }
+      #expect(try talk.ask(edit) == ["OK"])
+      // Else the song that has come behind the last one would begin within some of these.
+      for _ in 0..<200 {
+        #expect(try talk.ask("status").contains("state: stop"), "after \(edit)")
+      }
+      #expect(try talk.ask("play") == ["OK"])
+      try talk.wait(for: "status") { $0.contains("state: play") && $0.contains("song: 0") }
+    }
+    #expect(try bed.daemon.stop() == 0)
+  }
+
   @Test func `who waits is told of the music, and of rooms that come and go`() throws {
     let bed = try bed()
     let (one, other) = (try MPDTalk(bed.port), try MPDTalk(bed.port))

@@ -9,6 +9,7 @@ extension HouseGroup {
   }
 
   package func edit(_ edit: Order.QueueEdit) throws(Refusal) -> Edited {
+    if isOver, edit.leavesResting { send(.halt) }
     switch edit {
     case .add(let entries, at: .now):
       return Edited(added: try replace(with: entries), said: Self.count(entries) + " added")
@@ -37,6 +38,9 @@ extension HouseGroup {
   private static func count(_ things: some Collection) -> String {
     Player.count(things.count, "item")
   }
+
+  /// True if it has come to the end of its list. It goes on by itself as soon as an entry follows the last one there.
+  private var isOver: Bool { isResting && !player.port.session.isHalted }
 
   /// The entry that it goes on with while it plays nothing.
   private var currentAtRest: Int? { isResting ? restingPlace?.entry : nil }
@@ -221,5 +225,15 @@ extension HouseGroup {
     guard player.details.count > 2 * max(items.count, 100) else { return }
     let kept = Set(items.map(\.id) + (undo?.queue.ids ?? []))
     player.details = player.details.filter { kept.contains($0.key) }
+  }
+}
+
+extension Order.QueueEdit {
+  /// True if a list that has come to its end is to stay there.
+  fileprivate var leavesResting: Bool {
+    switch self {
+    case .add(_, at: .waiting), .shuffle, .unshuffle, .move: true
+    case .add, .clear, .clearOthers, .undo, .remove, .play: false
+    }
   }
 }
