@@ -113,10 +113,34 @@ extension Client {
     _ = try await perform(.transport(group: group.id, transport))
   }
 
+  /// Returns when the state shows the other song. A group that is paused plays it.
   func skip(_ transport: Order.Transport) async throws {
-    let (_, group) = try await view()
+    let (state, group) = try await view()
     guard let group, group.state.word != .stop else { throw Ack.notPlaying }
+    if transport == .previous, let before = try await songBefore(group, state) {
+      return try await play(before, group)
+    }
     _ = try await perform(.transport(group: group.id, transport))
+    if transport == .next, group.queue.count > 1 {
+      try await settle { state in
+        let now = state.groups.first { $0.id == group.id }
+        return now?.item?.entryId != group.item?.entryId || now?.state.word == .stop
+      }
+    }
+    if group.state.word == .pause { try await pause("0") }
+  }
+
+  /// The song before one that has played for a while, which the household would begin anew. Nil for a station, which knows
+  /// its titles, and while it is not clear yet what plays.
+  private func songBefore(_ group: HouseState.Group, _ state: HouseState) async throws -> Int? {
+    guard let item = group.item, !item.isLive, group.elapsed(at: state.nowMs) > 0 else {
+      return nil
+    }
+    let ids = try await queue(of: group, state).ids
+    guard let place = ids.firstIndex(of: item.entryId), place > 0 || group.repeat != .off else {
+      return nil
+    }
+    return ids[(place + ids.count - 1) % ids.count]
   }
 
   func play(_ position: String?) async throws {
@@ -133,16 +157,23 @@ extension Client {
     try await play(queue.ids[try queue.place(ofSong: number)], group)
   }
 
-  /// How long a client waits at most for a song that it has chosen, and how often that is looked for. Rooms take an instant.
+  /// How long a client waits at most until the state shows what it has asked for, and how often that is looked for. Rooms
+  /// take an instant.
   private static let settling = (limit: 25, step: Duration.milliseconds(20))
 
-  /// Returns when the state shows the song, as clients ask for it at once. One that does not come is not waited for.
+  /// Returns when the state is so, as clients ask for it at once. What does not come is not waited for.
+  func settle(_ isSo: (HouseState) -> Bool) async throws {
+    for _ in 0..<Self.settling.limit {
+      if isSo(try await state()) { return }
+      try await Task.sleep(for: Self.settling.step)
+    }
+  }
+
   private func play(_ entry: Int, _ group: HouseState.Group) async throws {
     try await edit(.play(entry), group)
-    for _ in 0..<Self.settling.limit {
-      let now = try await state().groups.first { $0.id == group.id }
-      guard let now, now.item?.entryId != entry else { return }
-      try await Task.sleep(for: Self.settling.step)
+    try await settle { state in
+      let now = state.groups.first { $0.id == group.id }
+      return now == nil || now?.item?.entryId == entry
     }
   }
 

@@ -86,7 +86,7 @@ def exchanges():
     # Playing.
     yield from ["stop", "pause", "pause 1", "status", "play 99", "play x", "playid 77777", "play -1", "stop", "clear", "add \"Nina Simone\"", "add \"Björk\"", "play 1", "?state=play song=1", "status", "currentsong", "pause 1", "?state=pause", "status", "currentsong", "pause 0", "?state=play",
                 "pause", "?state=pause", "pause", "?state=play", "pause 2", "next", "?song=2", "currentsong", "previous", "?song=1", "seekcur 5", "seekcur +2", "seekcur -1", "seekcur x", "seek 1 3.5", "seek 99 1", "seekid $1 2", "seekid 77777 2", "seekcur 9999", "play 1", "?state=play song=1",
-                "stop", "?state=stop", "status", "currentsong", "next", "previous", "stop", "playid $2", "?state=play song=2", "status", "currentsong", "delete 0", "status", "clear", "?state=stop", "status", "currentsong"]
+                "seekcur 6", "previous", "?song=0", "pause 1", "?state=pause", "next", "?state=play song=1", "stop", "?state=stop", "status", "currentsong", "next", "previous", "stop", "playid $2", "?state=play song=2", "status", "currentsong", "delete 0", "status", "clear", "?state=stop", "status", "currentsong"]
     # Options.
     yield from ["repeat 1", "status", "repeat 0", "repeat 2", "repeat x", "repeat", "random 0", "random x", "single 0", "single oneshot", "single 7", "consume 0", "consume 1", "crossfade 3", "status", "crossfade 0", "crossfade -1", "crossfade x",
                 "setvol 30", "getvol", "setvol 101", "setvol -1", "setvol x", "volume +5", "volume -5", "volume x", "mixrampdb 0", "mixrampdelay 1", "replay_gain_mode off", "replay_gain_mode nonsense", "replay_gain_status"]

@@ -66,6 +66,13 @@ import Testing
     try one.wait(for: "status") { $0.contains { $0.hasPrefix("elapsed: 30.") } }
     #expect(try one.ask("setvol 37") == ["OK"])
     try one.wait(for: "status") { $0.contains("volume: 37") }
+    // The song before, though this one has played for a while. Both ways lead out of the pause.
+    #expect(try one.ask("previous") == ["OK"])
+    try one.wait(for: "status") { $0.contains("state: play") && $0.contains("song: 0") }
+    #expect(try one.ask("pause 1") == ["OK"])
+    try one.wait(for: "status") { $0.contains("state: pause") }
+    #expect(try one.ask("next") == ["OK"])
+    try one.wait(for: "status") { $0.contains("state: play") && $0.contains("song: 1") }
     // The other group has its own queue and state.
     let status = try other.ask("status")
     #expect(status.contains("state: stop") && status.contains("playlistlength: 0"))
