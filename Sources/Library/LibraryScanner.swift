@@ -175,7 +175,13 @@ private final class ScanLoop {
       takeNews()
       takeEdits()
       if try takeServed() { continue }
-      if isAsked() { hasMissed = true }
+      if isAsked() {
+        hasMissed = true
+        // Who has asked sees that it has begun, however short it is.
+        figures.scan = HouseState.LibraryFigures.Scan(
+          done: 0, total: figures.trackCount, folder: figures.folders.first ?? "")
+        tell()
+      }
       let wait = timeLeft()
       if wait > 0 || wait < 0 {
         _ = watch.wait(milliseconds: Int32(clamping: wait))

@@ -269,7 +269,10 @@ extension Client {
 
   mutating func update() async throws {
     try await household.library.scan()
-    reply.pair("updating_db", await household.hub.nextScan())
+    let number = await household.hub.nextScan()
+    // Clients take a status that tells of no scan for its end.
+    try await settle { $0.library.scan != nil }
+    reply.pair("updating_db", number)
   }
 
   // MARK: - Pictures
