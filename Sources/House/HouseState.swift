@@ -110,10 +110,16 @@ package struct HouseState: Codable, Hashable, Sendable {
     package var scan: Scan?
     /// Grows with every change of its tracks, albums, stations and playlists, of which it may tell together.
     package var revision: UInt64
+    /// Its last revision that may concern tracks and albums. For this process alone.
+    package var songsRevision: UInt64 = 0
     /// Its folders, by the names with which paths begin.
     package var folders: [String]
     /// Those of them that are not there now: a disk that is not mounted. What was in them is kept.
     package var awayFolders: [String] = []
+
+    private enum CodingKeys: String, CodingKey {
+      case trackCount, albumCount, scan, revision, folders, awayFolders
+    }
 
     package init(
       trackCount: Int = 0, albumCount: Int = 0, scan: Scan? = nil, revision: UInt64 = 0,

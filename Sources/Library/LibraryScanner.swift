@@ -151,6 +151,8 @@ private final class ScanLoop {
   private var figures = HouseState.LibraryFigures()
   /// Starts above the revisions of earlier processes, so that a page that has seen one loads again.
   private var revision = UInt64(HostClock.now.nanoseconds / 1_000_000)
+  /// Begins with the first figures.
+  private lazy var songsRevision: UInt64 = revision
   private var knownEdits: UInt64 = 0
   private var lastTold: Int64 = 0
 
@@ -196,12 +198,17 @@ private final class ScanLoop {
   /// Returns true if a server has told something.
   private func takeServed() throws(SQLiteError) -> Bool {
     guard let hasChanged = try served.take() else { return false }
-    if hasChanged { revision += 1 }
+    if hasChanged { noteSongs() }
     let isLate = HostClock.now.nanoseconds >= lastTold + Self.tellingPeriod
     guard isLate || !served.isListing else { return true }
     try refreshFigures()
     tell()
     return true
+  }
+
+  private func noteSongs() {
+    revision += 1
+    songsRevision = revision
   }
 
   private func takeEdits() {
@@ -287,7 +294,7 @@ private final class ScanLoop {
     switch news {
     case .report(let line): report(line)
     case .progress(let progress): figures.scan = progress
-    case .written: revision += 1
+    case .written: noteSongs()
     }
     takeEdits()
     // Damage is found by the scan itself.
@@ -302,6 +309,7 @@ private final class ScanLoop {
     do {
       var fresh = try LibraryQueries.figures(database)
       (fresh.scan, fresh.revision) = (figures.scan, revision)
+      fresh.songsRevision = songsRevision
       fresh.folders = settings.folders.roots.map(\.name)
       fresh.awayFolders = fresh.folders.filter((unclear + served.away).contains)
       figures = fresh

@@ -23,14 +23,16 @@ actor ChangeHub {
   private(set) var book: NumberBook
   /// Called after each change with the state then.
   private var follower: (@Sendable (HouseState) async -> Void)?
-  /// When the library changed last, in seconds since 1970.
+  /// When its songs changed last, in seconds since 1970, and when anything of the library did, such as a playlist.
+  private(set) var songsTime: Int64
   private(set) var libraryTime: Int64
   /// The number of the last scan that somebody asked for.
   private(set) var scanNumber = 0
 
   init(_ house: any HouseControl, book: NumberBook, now: @escaping @Sendable () -> Int64) {
     (self.house, self.book, self.now) = (house, book, now)
-    libraryTime = now()
+    let time = now()
+    (songsTime, libraryTime) = (time, time)
   }
 
   /// Takes the state from which on clients are told of changes.
@@ -66,6 +68,7 @@ actor ChangeHub {
     await follower?(state)
     guard let old else { return }
     if old.library.revision != state.library.revision { libraryTime = now() }
+    if old.library.songsRevision != state.library.songsRevision { songsTime = now() }
     tellAll(state.changesForAll(since: old))
     for number in listeners.keys.sorted() {
       let (before, id) = (group(ofListener: number, old)?.id, group(ofListener: number, state)?.id)
@@ -161,8 +164,9 @@ extension HouseState {
   /// Changes that concern the clients of all groups.
   func changesForAll(since old: HouseState) -> Subsystems {
     var changed: Subsystems = []
-    // The library tells of its tracks and playlists together.
-    if library.revision != old.library.revision { changed.formUnion([.database, .storedPlaylist]) }
+    if library.revision != old.library.revision { changed.insert(.storedPlaylist) }
+    // Some clients then load the whole library again.
+    if library.songsRevision != old.library.songsRevision { changed.insert(.database) }
     if (library.scan == nil) != (old.library.scan == nil) { changed.insert(.update) }
     if groups.map(\.id) != old.groups.map(\.id) || groups.map(\.name) != old.groups.map(\.name) {
       changed.insert(.partition)

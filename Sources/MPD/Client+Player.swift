@@ -103,7 +103,7 @@ extension Client {
     reply.pair("albums", state.library.albumCount)
     reply.pair("songs", state.library.trackCount)
     reply.pair("db_playtime", Int(min(seconds, 1e12)))
-    reply.pair("db_update", await household.hub.libraryTime)
+    reply.pair("db_update", await household.hub.songsTime)
   }
 
   // MARK: - Transport

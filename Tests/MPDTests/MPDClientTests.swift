@@ -1,4 +1,5 @@
 import House
+import MPDProtocol
 import Sender
 import Service
 import Synchronization
@@ -133,6 +134,15 @@ import WebTestSupport
       #expect(await client.ask("playlistclear Other") == ["OK"])
       #expect(await lists() == before + ["playlist: New", "playlist: Other"])
     }
+  }
+
+  @Test func `who edits a playlist makes no client load all songs again`() async throws {
+    let before = try await FakeHouse().state()
+    var after = before
+    after.library.revision += 1
+    #expect(after.changesForAll(since: before) == .storedPlaylist)
+    after.library.songsRevision = after.library.revision
+    #expect(after.changesForAll(since: before) == [.database, .storedPlaylist])
   }
 
   @Test func `no more songs are moved at once than the limit`() async throws {
