@@ -39,6 +39,7 @@ extension Client {
   func load(_ arguments: [String]) async throws {
     let list = try await list(arguments[0])
     let range = try arguments.dropFirst().first.map(Argument.range)
+    guard list.trackCount > 0 else { return }
     var entries = try await household.house.entries(
       of: [.library(.playlist(list.id))], for: asker, in: household.library)
     if let range {

@@ -93,7 +93,7 @@ def exchanges():
     # Lists.
     yield from ["add \"Björk\"", "save Evening", "save Evening", "listplaylists", "listplaylist Evening", "listplaylistinfo Evening", "listplaylist Nowhere", "listplaylistinfo Nowhere", "load Evening", "playlistinfo", "load Evening 0:1", "load Nowhere", "load Evening 7:9",
                 "playlistadd Evening \"Nina Simone/Live/1.flac\"", "playlistadd Evening Nowhere", "playlistadd Morning \"Anna Calvi\"", "listplaylist Evening", "playlistmove Evening 0 1", "playlistmove Evening 0 99", "playlistmove Nowhere 0 1", "playlistdelete Evening 0", "playlistdelete Evening 99", "listplaylist Evening",
-                "playlistclear Morning", "listplaylist Morning", "rename Evening Night", "rename Nowhere X", "rename Night Morning", "listplaylists", "rm Night", "rm Night", "rm Morning", "save \"a/b\"", "save \"\"", "listplaylists", "searchaddpl Mix artist björk", "listplaylist Mix", "rm Mix"]
+                "playlistclear Morning", "listplaylist Morning", "load Morning", "rename Evening Night", "rename Nowhere X", "rename Night Morning", "listplaylists", "rm Night", "rm Night", "rm Morning", "save \"a/b\"", "save \"\"", "listplaylists", "searchaddpl Mix artist björk", "listplaylist Mix", "rm Mix"]
     # The rest.
     yield from ["albumart \"Björk/Début/1.flac\" 0", "readpicture \"Björk/Début/1.flac\" 0", "albumart Nowhere 0", "readpicture Nowhere 0", "albumart \"Björk/Début/1.flac\"", "albumart \"Björk/Début/1.flac\" x", "binarylimit 64", "binarylimit 1", "binarylimit x",
                 "sticker get song x y", "sticker", "subscribe a", "channels", "readmessages", "mount", "listmounts", "getfingerprint x", "prio 5 0", "rangeid 1 1:2", "addtagid 1 Title x", "config",

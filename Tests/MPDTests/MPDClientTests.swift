@@ -132,6 +132,7 @@ import WebTestSupport
       #expect(await client.ask("playlistadd New \(song) 1") == ["OK"])
       #expect(await client.ask("listplaylist New").count == 3)
       #expect(await client.ask("playlistclear Other") == ["OK"])
+      #expect(await client.ask("load Other") == ["OK"])
       #expect(await lists() == before + ["playlist: New", "playlist: Other"])
     }
   }
