@@ -121,12 +121,7 @@ extension Client {
       return try await play(before, group)
     }
     _ = try await perform(.transport(group: group.id, transport))
-    if transport == .next, group.queue.count > 1 {
-      try await settle { state in
-        let now = state.groups.first { $0.id == group.id }
-        return now?.item?.entryId != group.item?.entryId || now?.state.word == .stop
-      }
-    }
+    if transport == .next, group.queue.count > 1 { try await settle(after: group) }
     if group.state.word == .pause { try await pause("0") }
   }
 
@@ -166,6 +161,14 @@ extension Client {
     for _ in 0..<Self.settling.limit {
       if isSo(try await state()) { return }
       try await Task.sleep(for: Self.settling.step)
+    }
+  }
+
+  /// Returns when the group shows another song than in this state, or has stopped.
+  func settle(after group: HouseState.Group) async throws {
+    try await settle { state in
+      let now = state.groups.first { $0.id == group.id }
+      return now?.item?.entryId != group.item?.entryId || now?.state.word == .stop
     }
   }
 

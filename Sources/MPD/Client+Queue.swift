@@ -75,13 +75,21 @@ extension Client {
     let (group, queue) = try await queue()
     let part = try queue.part(range)
     guard !part.isEmpty else { return }
-    try await edit(.remove(Array(queue.ids[part])), group)
+    try await remove(Array(queue.ids[part]), group)
   }
 
   func delete(id: String) async throws {
     let number = try Argument.number(id)
     let (group, queue) = try await queue()
-    try await edit(.remove([queue.ids[try queue.place(ofSong: number)]]), group)
+    try await remove([queue.ids[try queue.place(ofSong: number)]], group)
+  }
+
+  /// Where the song that plays is gone, clients are shown the next one: `mpc crop` removes all others than this.
+  private func remove(_ entries: [Int], _ group: HouseState.Group) async throws {
+    try await edit(.remove(entries), group)
+    if let playing = group.item?.entryId, entries.contains(playing) {
+      try await settle(after: group)
+    }
   }
 
   func move(_ text: String, to place: String) async throws {
