@@ -9,7 +9,7 @@ LINK := $(shell cat scripts/link-flags)
 build: export TUTTI_PROGRAMS = 1
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-servers test-second test-mpd test-edits test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-servers test-second test-mpd test-mpd-clients test-edits test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -21,6 +21,7 @@ help:
 	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, after make build; 2 minutes each"
 	@echo "make test-second           takes one of two daemons away while music plays; as root, after make build; 2 minutes"
 	@echo "make test-mpd [SHOW=1]     says a few hundred things to Debian's mpd and to the daemon, and compares the answers; after make build; a minute"
+	@echo "make test-mpd-clients      steers the daemon by mpc, ncmpcpp, ncmpc, Cantata, mpDris2 and others, as far as they are installed; after make build; two minutes"
 	@echo "make test-edits            200 kills under edits of every kind, 1000 orders of two pages and a terminal, music that moves; as root, after make build; half an hour"
 	@echo "make test-servers          a household plays from supysonic and minidlna, servers of libraries; as root, after make build; 6 minutes"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
@@ -104,6 +105,10 @@ test-second:
 test-mpd:
 	@$(call built,$(BUILD))
 	@Tests/MPD/exchanges.py $(if $(SHOW),--show)
+
+test-mpd-clients:
+	@$(call built,$(BUILD))
+	@Tests/MPD/clients.py $(CLIENT)
 
 test-edits:
 	@$(call built,$(BUILD))
