@@ -278,6 +278,17 @@ class Truth(UseTest):
         page.locator(".chips").get_by_text("FLAC · effects change the sound").click()
         expect(page.get_by_role("dialog")).not_to_contain_text("unchanged")
 
+    def test_a_room_that_gets_less_for_its_network_is_named(self):
+        page = self.open("now", PHONE)
+        self.set_group(page, item={"codec": "FLAC", "codecReason": "as it is", "isUnchanged": True})
+        self.set_room(page, "Kitchen", smallEncoding="opus")
+        page.locator(".chips").get_by_text("Opus for Kitchen").click()
+        expect(page.get_by_role("dialog")).to_contain_text("The network of Kitchen is too slow for FLAC")
+        expect(page.get_by_role("dialog")).to_contain_text("The other rooms decode FLAC")
+        page.keyboard.press("Escape")
+        self.set_room(page, "Kitchen", smallEncoding=None)
+        expect(page.locator(".chips")).not_to_contain_text("Opus")
+
     def test_what_is_ahead_is_what_the_rooms_hold_also_at_the_end_of_a_track(self):
         page = self.open("now", PHONE)
         group = self.group(page)

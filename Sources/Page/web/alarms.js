@@ -98,7 +98,7 @@ export function drawAlarms() {
 	create.hidden = step !== ""
 	if (nothing.dataset.step === step) return
 	nothing.dataset.step = step
-	nothing.replaceChildren(step === "rooms" ? noRooms() : step ? empty("alarm", "No alarm yet", "It plays music in your rooms at a time of the day. Its music is there ten minutes before, so it rings though the network is gone.",
+	nothing.replaceChildren(step === "rooms" ? noRooms() : step ? empty("alarm", "No alarm yet", "Its music is in the rooms ten minutes before, so it rings without a network.",
 		isGuest() ? {} : { button: "New alarm", act: () => edit() }) : "")
 }
 
@@ -217,7 +217,7 @@ function editNight() {
 		const limit = loudness("volumeLimit", { send: (value) => {
 			set.volumeLimit = value
 			limit.draw(value)
-		}, hint: "Louder rooms are turned down when night begins, and stay so until somebody turns them up. Alarms are as loud as they were set." })
+		}, hint: "Louder rooms are turned down then. Alarms are as loud as set." })
 		const save = async () => {
 			if (await act("PUT", "/night", { from: from.value, to: to.value, volumeLimit: Math.round(set.volumeLimit) })) close()
 		}

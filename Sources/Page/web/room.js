@@ -53,7 +53,7 @@ export function roomSheet(id) {
 		const status = h("p.dim")
 		const volume = loudness("volume", { send: (value) => sendVolume(room(), value) })
 		const delay = stepper("Delay", { ...store.server.settings?.delayMs, format: (value) => `${signed(value, 0)} ms`, kind: "centred", send: sendDelay,
-			hint: "Makes this room sound later than the others, or earlier: for a slow amplifier, or a room far away." })
+			hint: "Makes this room sound later, or earlier: for a slow amplifier, or a room far away." })
 		const limit = loudness("volumeLimit", { send: newest((volumeLimit) => patchRoom(room(), { volumeLimit }), 200),
 			hint: "This room never plays louder, whoever asks." })
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))

@@ -52,7 +52,7 @@ function facts(group) {
 	const bad = (key, text, explain) => found.push({ key, icon: "warn", isBad: true, text, explain })
 	const good = (key, icon, text, explain, more) => found.push({ key, icon, text, explain, ...more })
 	if (group.state === "starting") good("starting", "wave", "Starting", "The rooms get ready, then start together.")
-	if (group.state === "buffering") bad("buffering", "Filling", "The source is too slow. All rooms wait at the same place until enough has arrived, so nothing is skipped.")
+	if (group.state === "buffering") bad("buffering", "Filling", "The source is too slow. All rooms wait together, so nothing is skipped.")
 	for (const room of rooms.filter(isTrouble)) bad(room.id, `${room.name}: ${stateText(room)}`, cure(room))
 	if (group.item) quality(group, rooms, good)
 	return [...found, ...changes(group)]
@@ -66,12 +66,15 @@ function quality(group, rooms, good) {
 			+ "Nobody hears less than about 1000 µs.", { link: "#/sync" })
 	}
 	const { codec, codecReason, isUnchanged } = group.item
+	const names = (isMeant) => rooms.filter(isMeant).map(({ name }) => name).join(" and ")
+	const weak = names((room) => room.smallEncoding)
 	if (codec) {
 		good("codec", "note", dotted(codec, codecReason), isUnchanged
-			? `All rooms decode ${codec}, so the file is sent unchanged: nothing is lost on the way.` : `The music is sent as ${codec}: ${codecReason ?? "this suits all rooms"}.`)
+			? `${weak ? "The other" : "All"} rooms decode ${codec}, so the file is sent unchanged: nothing is lost on the way.` : `The music is sent as ${codec}: ${codecReason ?? "this suits all rooms"}.`)
 	}
-	const own = rooms.filter((room) => room.sound?.changesSound).map((room) => room.name).join(" and ")
-	if (own) good("own", "tune", `Own sound: ${own}`, `What is sent is not what you hear in ${own}: the sound of the room changes it.`)
+	if (weak) good("weak", "note", `Opus for ${weak}`, `The network of ${weak} is too slow for ${codec}.`)
+	const own = names((room) => room.sound?.changesSound)
+	if (own) good("own", "tune", `Own sound: ${own}`, `The sound of the room changes what you hear in ${own}.`)
 	// The rooms' buffers may reach beyond the end of the track.
 	const ahead = Math.min(...rooms.map((room) => room.sync?.bufferedS ?? 0))
 	if (isRunning(group) && ahead > 5 && ahead < Infinity) {
