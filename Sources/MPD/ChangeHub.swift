@@ -136,6 +136,11 @@ actor ChangeHub {
     return listener.port == mainPort ? state.groups.first : nil
   }
 
+  /// The group that a client has chosen, or that of its port, though it may be gone.
+  func lastGroup(ofListener number: Int) -> String? {
+    listeners[number].flatMap { $0.group ?? book.group(port: $0.port)?.id }
+  }
+
   func setMainPort(_ port: Int) { mainPort = port }
 
   /// Somebody may have lost what they were allowed.

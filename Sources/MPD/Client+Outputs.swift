@@ -48,6 +48,12 @@ extension Client {
     _ room: HouseState.Room, _ group: HouseState.Group?, takes: Bool
   ) async throws {
     guard let group else {
+      // The queue of a group that has lost its last room goes on in this one.
+      if let id = await household.hub.lastGroup(ofListener: number),
+        (try? await perform(.join(group: id, room: room.id, takes: takes))) != nil
+      {
+        return
+      }
       _ = try await perform(.createGroup(rooms: [room.id], name: nil))
       return
     }

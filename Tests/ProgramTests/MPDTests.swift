@@ -83,6 +83,24 @@ import Testing
     #expect(try bed.daemon.stop() == 0)
   }
 
+  @Test func `a queue follows from its last output to another`() throws {
+    let bed = try bed()
+    let talk = try MPDTalk(bed.otherPort)
+    try talk.wait(for: "lsinfo Artist") { $0.contains("file: Artist/two.wav") }
+    #expect(try talk.ask("add Artist") == ["OK"])
+    let length = try #require(talk.ask("status").first { $0.hasPrefix("playlistlength: ") })
+    #expect(length != "playlistlength: 0")
+    let outputs = try talk.ask("outputs")
+    func number(_ name: String) throws -> Substring {
+      let place = try #require(outputs.firstIndex(of: "outputname: \(name)"))
+      return outputs[place - 1].dropFirst("outputid: ".count)
+    }
+    #expect(try talk.ask("disableoutput \(try number("b"))") == ["OK"])
+    #expect(try talk.ask("enableoutput \(try number("a"))") == ["OK"])
+    try talk.wait(for: "status") { $0.contains(length) }
+    #expect(try bed.daemon.stop() == 0)
+  }
+
   @Test func `a queue that has come to its end stays there, however it is edited`() throws {
     let bed = try bed()
     let talk = try MPDTalk(bed.port)
