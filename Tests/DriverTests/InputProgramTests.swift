@@ -83,6 +83,26 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(2)))
+  func `a program that sounds again after its pause plays, though it does not say so`() throws {
+    try writeTone()
+    let inputs = try inputs(
+      """
+      cd \(folder.path)
+      cat tone
+      echo '{"state":"paused"}' >&3
+      sleep 1.5
+      while :; do cat tone; done
+      """)
+    let heard = Heard()
+    start(inputs, heard)
+    defer {
+      inputs.stop()
+      inputs.awaitEnd()
+    }
+    try heard.wait { heard.events.withLock { $0.suffix(2) == [.paused, .playing] } }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
   func `its sound is heard, its title is shown, and killed it is back after one line`() throws {
     try writeTone()
     let inputs = try inputs(

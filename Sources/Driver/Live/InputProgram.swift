@@ -56,6 +56,8 @@ package final class InputProgram: Sendable {
     /// Why it does not run; nil while it does.
     var problem: String?
     var orders: [InputOrder] = []
+    /// True if its sound has come back, which its thread has not told.
+    var soundsAgain = false
     var isStopped = false
     var isStarted = false
   }
@@ -115,7 +117,22 @@ package final class InputProgram: Sendable {
     if isNew { waker.wake() }
   }
 
+  /// A program may play on and not tell: shairport-sync does not, where its sender begins with the very frame that it was to
+  /// flush to.
+  func soundsAgain() {
+    guard settings.events != .none else { return }
+    state.withLock { $0.soundsAgain = true }
+    waker.wake()
+  }
+
   package var problem: String? { state.withLock { $0.problem } }
+  private func takeReturn() -> Bool {
+    state.withLock { state in
+      defer { state.soundsAgain = false }
+      return state.soundsAgain
+    }
+  }
+
   var metadata: ItemMetadata { state.withLock { $0.metadata } }
   var sound: SourceProgram.PipeEnd? { state.withLock { $0.sound } }
 }
@@ -183,6 +200,7 @@ extension InputProgram {
         }
         let deadline = [run.nextDeadline, news.deadline].compactMap(\.self).min()
         for news in program.news(or: owner.waker, until: deadline) { take(news) }
+        if owner.takeReturn() { news.take(.playing) }
         perform()
         tellNews()
       }
@@ -273,6 +291,12 @@ final class ProgramReading: LiveReading {
   /// The sound of the present program; its end outlives the reading.
   private var sound: SourceProgram.PipeEnd?
   private var reading: PipeReading?
+  /// Frames that have come, and when the last ones did.
+  private var received: Int64 = 0
+  private var receivedAt = LocalTime(nanoseconds: 0)
+
+  /// Time without sound after which the program has paused.
+  private static let pause = Nanoseconds.seconds(1)
 
   init(_ program: InputProgram, capacity: Int) {
     (self.program, self.capacity) = (program, capacity)
@@ -298,8 +322,18 @@ final class ProgramReading: LiveReading {
       intake.sourceChanged(to: clock)
     }
     // After its end there is silence until the next one.
-    if let reading, try reading.read(into: intake, until: deadline) { return true }
+    if let reading, try reading.read(into: intake, until: deadline) {
+      note(intake.receivedFrames)
+      return true
+    }
     PipeReader.sleep(until: deadline)
     return true
+  }
+
+  private func note(_ count: Int64) {
+    guard count != received else { return }
+    let now = HostClock.now
+    if now - receivedAt > Self.pause { program.soundsAgain() }
+    (received, receivedAt) = (count, now)
   }
 }
