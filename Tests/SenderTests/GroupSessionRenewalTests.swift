@@ -190,6 +190,9 @@ import WireProtocol
     group.command(.pauseAt(time))
     #expect(group.anchors.last?.groupTime == GroupTime(ofSender: time))
     #expect(group.anchors.last?.rate == .paused)
+    group = TestGroup.playing()
+    group.command(.pauseAt(group.now + .seconds(-1)))
+    #expect(group.anchors.last.map { $0.groupTime > GroupTime(ofSender: group.now) } ?? false)
   }
 
   @Test func `a renewal far ahead cuts there, and says so`() {

@@ -152,6 +152,9 @@ import WebTestSupport
     #expect(first.address.hasPrefix("http://192.168.1.20:8770/#pair="))
     #expect(first.lastsS == 600 && first.page == "http://192.168.1.20:8770/")
     _ = try await access.pair(secret: Self.secret(first), name: "Safari on iPhone")
+    await #expect(throws: Refusal.self) {
+      try await access.pair(secret: Self.secret(first), name: "x")
+    }
     let second = try access.invite()
     let lasting = try access.invite(lasts: true)
     fake.pass(.seconds(600))

@@ -17,6 +17,11 @@ import Testing
       }
     }
     #expect(throws: DecodeError.self) { try StreamJournal(decoding: bytes + [0]) }
+    for place in bytes.indices {
+      var torn = bytes
+      torn[place] ^= 1
+      #expect(throws: DecodeError.self) { try StreamJournal(decoding: torn) }
+    }
   }
 
   @Test func `a journal of a later version says so`() throws {
