@@ -124,7 +124,7 @@ export const radioCard = {
 const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)
 
 export function addRadio() {
-	const more = h("label", "Or a list in a file: ", h("input", { type: "file", onchange: addRadios }))
+	const more = h("label.field", "Or a list in a file", h("input", { type: "file", onchange: addRadios }))
 	ask("Address of the station", { hint: "http://…", button: "Add", inputmode: "url", more }, async (uri) => {
 		if (!/^https?:\/\//.test(uri)) throw new Error("An address begins with http:// or https://")
 		const { data } = await request("POST", "/library/radios", { uri })
