@@ -91,7 +91,7 @@ def test_every_key_in_the_code_has_a_text_and_every_text_a_key():
 
     strings = load(PACKAGE / "strings.json")
     assert constants(r'translation_key="(\w+)"') == set(strings["exceptions"])
-    faults = set(issues.ROOM_FAULTS.values()) | constants(r'Fault\(key="(\w+)"')
+    faults = set(issues.ROOM_FAULTS.values()) | set(issues.SERVER_FAULTS) | constants(r'Fault\(key="(\w+)"')
     assert faults == set(strings["issues"])
     assert {sensor.key for sensor in SENSORS} == set(strings["entity"]["sensor"])
     flow = sources()["config_flow.py"]
