@@ -195,6 +195,15 @@ import enum House.Refusal
     }
   }
 
+  @Test func `a room that discovery shows with another sender is not asked for`() throws {
+    let id = try play(in: kitchen, bath)
+    world.strangerTakes(0)
+    world.advance(by: .seconds(1))
+    let item = try #require(world.session.groups[id]?.items.first)
+    try world.ask(.edit(group: id, .play(item.id), expected: nil))
+    #expect(world.isLost(world.receivers[0], by: id))
+  }
+
   private func roomsOnly(_ rooms: [String]) -> Order.GroupChange {
     var change = Order.GroupChange()
     change.roomIds = rooms
