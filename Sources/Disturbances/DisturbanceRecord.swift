@@ -51,8 +51,9 @@ package struct DisturbanceRecord: Hashable, Sendable {
 
   private var head: [String] {
     var lines = [Self.firstLine]
-    if !program.isEmpty { lines.append("program \(Self.name(program))") }
-    if !began.isEmpty { lines.append("began \(Self.name(began))") }
+    let (program, began) = (Self.name(program), Self.name(began))
+    if !program.isEmpty { lines.append("program \(program)") }
+    if !began.isEmpty { lines.append("began \(began)") }
     if let simulated {
       lines.append("scenario \(Self.name(simulated.scenario))")
       lines.append("seed \(simulated.seed)")

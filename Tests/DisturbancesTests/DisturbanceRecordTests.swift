@@ -53,6 +53,11 @@ import Testing
     #expect(try read(record.text) == record)
   }
 
+  @Test func `a beginning in which nothing can be read is left out`() throws {
+    let record = try read("tutti record 1\nbegan " + String(repeating: "\0", count: 300) + "x\n")
+    #expect(record.text == "tutti record 1\n")
+  }
+
   @Test func `one group has its rooms, in their order, and what happened to the sender`() throws {
     let bath = try read(Self.house).only(group: 1)
     #expect(bath.rooms == ["Bath", "Attic"])
