@@ -57,8 +57,9 @@ package struct DisturbanceRecord: Hashable, Sendable {
     if let simulated {
       lines.append("scenario \(Self.name(simulated.scenario))")
       lines.append("seed \(simulated.seed)")
-      lines.append("rooms \(simulated.roomCount)")
-      lines.append("cards " + simulated.cards.map(Self.name).joined(separator: ","))
+      if simulated.roomCount > 0 { lines.append("rooms \(simulated.roomCount)") }
+      let cards = simulated.cards.map(Self.name).filter { !$0.isEmpty }
+      if !cards.isEmpty { lines.append("cards " + cards.joined(separator: ",")) }
     }
     lines += groups.enumerated().map { Self.group($0, $1) }
     return lines + rooms.enumerated().map { Self.room($0, $1) }

@@ -53,9 +53,12 @@ import Testing
     #expect(try read(record.text) == record)
   }
 
-  @Test func `a beginning in which nothing can be read is left out`() throws {
+  @Test func `what cannot be read in a head is left out`() throws {
     let record = try read("tutti record 1\nbegan " + String(repeating: "\0", count: 300) + "x\n")
     #expect(record.text == "tutti record 1\n")
+    let simulated = try read("tutti record 1\nscenario wired\ncards \0,fine\n").text
+    #expect(simulated == "tutti record 1\nscenario wired\nseed 0\ncards fine\n")
+    #expect(try read(simulated).text == simulated)
   }
 
   @Test func `one group has its rooms, in their order, and what happened to the sender`() throws {
