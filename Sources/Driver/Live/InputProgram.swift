@@ -117,15 +117,13 @@ package final class InputProgram: Sendable {
     if isNew { waker.wake() }
   }
 
-  /// A program may play on and not tell: shairport-sync does not, where its sender begins with the very frame that it was to
-  /// flush to.
+  /// Its sound has come back. A program that has said that it pauses may not say that it plays on: shairport-sync does not, where
+  /// its sender begins with the very frame that it was to flush to.
   func soundsAgain() {
-    guard settings.events != .none else { return }
     state.withLock { $0.soundsAgain = true }
     waker.wake()
   }
 
-  package var problem: String? { state.withLock { $0.problem } }
   private func takeReturn() -> Bool {
     state.withLock { state in
       defer { state.soundsAgain = false }
@@ -133,6 +131,7 @@ package final class InputProgram: Sendable {
     }
   }
 
+  package var problem: String? { state.withLock { $0.problem } }
   var metadata: ItemMetadata { state.withLock { $0.metadata } }
   var sound: SourceProgram.PipeEnd? { state.withLock { $0.sound } }
 }
@@ -178,6 +177,8 @@ extension InputProgram {
     var reader = Reader.none
     var news: InputNews
     var words: [UInt8] = []
+    /// True if it has said so, and not that it plays on.
+    var hasPaused = false
 
     init(
       _ owner: InputProgram, tell: @escaping @Sendable (String) -> Void,
@@ -200,7 +201,7 @@ extension InputProgram {
         }
         let deadline = [run.nextDeadline, news.deadline].compactMap(\.self).min()
         for news in program.news(or: owner.waker, until: deadline) { take(news) }
-        if owner.takeReturn() { news.take(.playing) }
+        if owner.takeReturn(), hasPaused { take(.playing) }
         perform()
         tellNews()
       }
@@ -251,15 +252,24 @@ extension InputProgram {
       switch news {
       case .words(let bytes):
         words = Array((words + bytes).suffix(4 * InputProgram.wordLimit))
-      case .events(let bytes): for event in reader.take(bytes) { self.news.take(event) }
+      case .events(let bytes): for event in reader.take(bytes) { take(event) }
       case .ended(let code):
         program = nil
         if self.news.metadata.artwork != nil { hears(.cover(nil)) }
-        self.news = InputNews(at: HostClock.now)
+        (self.news, hasPaused) = (InputNews(at: HostClock.now), false)
         owner.state.withLock { $0.metadata = ItemMetadata() }
         let end = code < 0 ? InputRun.End.signal(-code) : .code(code)
         run.ended(end, saying: lastWords, at: HostClock.now)
       }
+    }
+
+    private mutating func take(_ event: InputEvent) {
+      switch event {
+      case .playing: hasPaused = false
+      case .paused, .stopped: hasPaused = true
+      case .volume, .title, .cover: break
+      }
+      news.take(event)
     }
 
     private func giveOrders() {
