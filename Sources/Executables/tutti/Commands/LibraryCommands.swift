@@ -107,7 +107,9 @@ struct RadioCommand: LibraryCommand {
     var lost = 0
     for entry in entries {
       do {
-        let name = entry.title.map { String($0.prefix(Radio.nameLengths.upperBound)) }
+        let name = entry.title.map {
+          String($0.unicodeScalars.prefix(Radio.nameLengths.upperBound))
+        }
         if let done = try ask(.addRadio(name: name, uri: entry.location)).done {
           try printLine(done.shownPlainly)
         }
