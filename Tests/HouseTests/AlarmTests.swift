@@ -254,6 +254,22 @@ import enum House.Refusal
     #expect(world.sounds(in: 0) == "tone")
   }
 
+  @Test func `music that has rung and stops coming gives way to the tone`() throws {
+    let station = "http://example.com/radio"
+    _ = try alarm(in: kitchen, playing: station)
+    until(1_802)
+    #expect(world.sounds(in: 0) == station)
+    let player = try #require(world.players.last)
+    let item = try #require(player.status().item?.item)
+    player.stalled = station
+    world.tell(
+      .buffering(Buffering(item: item, arrived: .zero, needed: .seconds(2))), of: player)
+    world.advance(by: .seconds(4))
+    #expect(world.sounds(in: 0) == nil)
+    world.advance(by: .seconds(2))
+    #expect(world.sounds(in: 0) == "tone")
+  }
+
   @Test func `one that rings once is off afterwards, and one that is skipped waits a day`() throws {
     let id = try alarm(in: kitchen)
     var change = AlarmChange()

@@ -71,6 +71,16 @@ import enum House.Refusal
     #expect(world.problems.isEmpty)
   }
 
+  @Test func `all wait for the rooms that must know of it first`() throws {
+    _ = try play(in: rooms[0])
+    let slow = try play(in: rooms[1])
+    world.players.first { $0.group == slow }?.slowness = .seconds(2)
+    let before = world.now
+    _ = announce([rooms[0], rooms[1]])
+    #expect(world.heard.count == 2)
+    #expect(world.heard.allSatisfy { $0.begins >= before + .seconds(2) })
+  }
+
   @Test func `one room of a group hears it alone`() throws {
     _ = try play(in: rooms[0])
     #expect(try said(announce([rooms[0]])) == "Kitchen: announced")

@@ -28,6 +28,10 @@ final class SimulatedPlayer: GroupPlayer {
   private var lastRoom = 0
   private(set) var hasSounded = false
   var volumeCap: UInt16 = 1000
+  /// Nothing more comes of it.
+  var stalled: String?
+  /// How long before a clip its rooms must know of it; nil: as long as the session says.
+  var slowness: Nanoseconds?
   /// Rooms of the clips that were offered.
   private var clips: [UInt32: (rooms: [RoomID], volume: UInt16?)] = [:]
   private var lastClip: UInt32 = 0
@@ -49,9 +53,12 @@ final class SimulatedPlayer: GroupPlayer {
         endsWithPlaylist: false, startsHeld: startsHeld), playing: playlist)
   }
 
+  var clipHorizon: Nanoseconds { slowness ?? session.clipHorizon }
+
   func status() -> GroupStatus {
     var status = session.status(at: world.now)
     if status.state == .starting, hasSounded { status.state = .playing }
+    if let stalled, status.item?.item.location == stalled { status.state = .buffering }
     let sounds = status.state == .playing
     status.rooms = rooms.map { world.shown($0, to: self, sounds ? .playing : .idle) }
     return status

@@ -5,6 +5,16 @@ import WireProtocol
 @testable import Receiver
 
 @Suite struct CutAnswersTests {
+  @Test(arguments: [(-1, 0), (0, 0), (1, 1)])
+  func `no cut is told before the place that was asked for`(made: Int64, told: Int64) {
+    var answers = CutAnswers()
+    let place = MediaTime.zero + .seconds(5)
+    let flush = Flush(from: place, generation: 3, isRamped: false)
+    _ = answers.wait(for: flush, renderGeneration: 8, at: LocalTime(nanoseconds: 0))
+    let due = answers.rendered(renderGeneration: 8, from: place + .seconds(made))
+    #expect(due == [Flushed(generation: 3, from: place + .seconds(told))])
+  }
+
   @Test func `of flushes that wait, no more than a hand can ask for are kept`() {
     var answers = CutAnswers()
     let now = LocalTime(nanoseconds: 0)

@@ -173,6 +173,74 @@ import Testing
     #expect((steps.last?.error.magnitude ?? .infinity) < 5e-6)
   }
 
+  /// Lets the cursor follow an anchor until it has rendered `seconds`.
+  private func follow(until seconds: Int64, in bench: inout Bench) {
+    _ = bench.cursor.schedule(
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
+    while bench.cursor.next < 48_000 * seconds {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      _ = bench.cursor.nextRun(atMost: 480)
+    }
+  }
+
+  @Test func `a pause that is known long before changes nothing until its fade`() throws {
+    var bench = Bench(cardDrift: 0, groupDrift: 0)
+    follow(until: 10, in: &bench)
+    _ = bench.cursor.schedule(
+      Anchor(
+        mediaTime: .zero + .seconds(59), groupTime: GroupTime(nanoseconds: 67_000_000_000),
+        rate: .paused))
+    var ends: [(first: Int64, left: Int64)] = []
+    while bench.cursor.next < 48_000 * 61 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      let run = bench.cursor.nextRun(atMost: 480)
+      if let left = run.sound?.framesToEnd { ends.append((run.first, left)) }
+    }
+    let fade = try #require(ends.first { $0.left < .max })
+    #expect(fade.left == bench.cursor.fadeFrames)
+    #expect(abs(fade.first + fade.left - 48_000 * 60) <= 1)
+  }
+
+  @Test func `a schedule that comes late and is milliseconds off is jumped to`() throws {
+    var bench = Bench(cardDrift: 0, groupDrift: 0)
+    follow(until: 10, in: &bench)
+    // Two milliseconds further on than the one that it follows.
+    _ = bench.cursor.schedule(
+      Anchor(
+        mediaTime: .zero + .milliseconds(8_002), groupTime: GroupTime(nanoseconds: 16_000_000_000),
+        rate: .playing))
+    var error: Double?
+    while bench.cursor.next < 48_000 * 10 + 9_600 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      let run = bench.cursor.nextRun(atMost: 480)
+      guard let sound = run.sound else { continue }
+      let position = Double(sound.position.frame) + sound.position.fraction
+      error = position - bench.scheduled(atDevice: Double(run.first)) - 96
+    }
+    #expect(abs(try #require(error)) < 1)
+  }
+
+  @Test(arguments: [1.0, -0.5])
+  func `a broken estimate of the clock asks for no more than a hundredth more or less`(
+    drift: Double
+  ) {
+    var bench = Bench(cardDrift: 0, groupDrift: 0)
+    follow(until: 10, in: &bench)
+    _ = bench.cursor.adopt(
+      ClockEstimate(
+        local: LocalTime(nanoseconds: 10_000_000_000),
+        group: GroupTime(nanoseconds: 17_000_000_000), drift: drift, errorBound: .zero),
+      isStep: false)
+    var steps: [Double] = []
+    while bench.cursor.next < 48_000 * 12 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      if let sound = bench.cursor.nextRun(atMost: 480).sound { steps.append(sound.step) }
+    }
+    #expect(!steps.isEmpty)
+    // And a thousandth to steer by.
+    #expect(steps.allSatisfy { abs($0 - 1) < 0.0111 })
+  }
+
   @Test func `a rewind restores the position exactly`() {
     var bench = Bench(cardDrift: 30e-6, groupDrift: 0)
     _ = bench.cursor.schedule(

@@ -213,6 +213,21 @@ import WireProtocol
     #expect(status.position >= .milliseconds(500))
   }
 
+  @Test func `what is added at once after a halt of the last one does not play`() {
+    var group = TestGroup(["8000x1:80000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    group.producesAtOnce = false
+    group.command(.halt)
+    group.command(.edit(.insert(["8000x1:16000"], .end)))
+    group.take()
+    group.producesAtOnce = true
+    group.produce()
+    group.advance(by: .seconds(4))
+    #expect(group.session.status(at: group.now).state == .stopped)
+    #expect(group.packets().isEmpty)
+  }
+
   @Test func `halted before the start, nothing is opened`() {
     var group = TestGroup(Self.twoItems, rooms: 0, endsWithPlaylist: false)
     group.command(.halt)

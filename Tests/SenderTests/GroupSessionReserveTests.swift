@@ -65,6 +65,18 @@ import WireProtocol
     #expect(try #require(group.anchors.last).groupTime >= GroupTime(ofSender: group.now) + horizon)
   }
 
+  @Test func `slow rooms hear of it in time, too, where production has just begun`() throws {
+    var group = Self.playing()
+    group.say(.status(.test(.playing, horizon: .milliseconds(300))))
+    group.take()
+    let end = try #require(group.session.store.end)
+    let anchor = try #require(group.session.timeline.anchors.last)
+    let sounds = try #require(anchor.groupTime(of: end - Self.place))
+    let last = LocalTime(onSender: sounds) - group.session.commitHorizon
+    // The producer has not been waited for yet when its turn comes.
+    #expect(try #require(group.session.holdTime) <= last)
+  }
+
   @Test func `it says for what it waits, and that it goes on`() throws {
     var group = Self.stalled()
     let said = Self.buffering(group)

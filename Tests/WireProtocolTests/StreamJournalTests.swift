@@ -24,6 +24,16 @@ import Testing
     }
   }
 
+  @Test func `a journal with something behind its streams is refused`() throws {
+    let bytes = try example("journal.playing")
+    let longer = Array(bytes.dropLast(8)) + [0]
+    let hash = SipHash.hash(longer[...], key: ClockKey([]))
+    let tag = (0..<8).map { UInt8(truncatingIfNeeded: hash >> (8 * UInt64($0))) }
+    #expect(throws: DecodeError.badLength(longer.count + 8, limit: StreamJournal.byteLimit)) {
+      try StreamJournal(decoding: longer + tag)
+    }
+  }
+
   @Test func `a journal of a later version says so`() throws {
     var bytes = try example("journal.empty")
     bytes[5] = 2
