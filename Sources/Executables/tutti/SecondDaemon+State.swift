@@ -65,7 +65,8 @@ extension SecondDaemon {
     if let with = configuration.with {
       throw Failure(
         .usage,
-        "this machine has not joined the household of \(with.text); first: tutti join \(with.text)")
+        "this machine has not joined the household of \(with.text); first: tutti join-household \(with.text)"
+      )
     }
     guard let port = port ?? kept.map({ _ in DaemonPlace.usualPort }) else { return nil }
     let first = Leadership.Memory(term: 1, leads: true, isFirst: true)

@@ -273,6 +273,7 @@ final class SecondLoop {
   /// Why the household's music would stop if one of the two failed; the same words for the log, pages and terminals.
   private var problem: String? {
     if leadership.isLeading {
+      if record.memory.isFirst, record.address == nil { return Self.nobodyHasJoined }
       if isMissing { return sentence(.hearsNoFollower) }
       return isOtherBehind ? Self.otherIsBehind : nil
     }
@@ -285,6 +286,9 @@ final class SecondLoop {
   }
 
   private var place: String { record.address.map { " at \($0.host)" } ?? "" }
+
+  private static let nobodyHasJoined =
+    "no second machine has joined yet, so nobody goes on with the music if this one fails: there, say tutti join-household and the name of this one"
 
   private static let otherIsBehind =
     "the household's other machine cannot keep what it is sent, and would go on with older queues: make room on its disk, or mend it"
