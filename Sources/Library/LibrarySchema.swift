@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 7
+  private static let version = 8
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -18,6 +18,7 @@ enum LibrarySchema {
         try database.execute("ALTER TABLE playlist ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
       }
       if (1...6).contains(found) { try database.execute(podcasts) }
+      if (1...7).contains(found) { try database.execute(pictures) }
       try database.setVersion(version)
     }
     try check(database)
@@ -96,7 +97,8 @@ enum LibrarySchema {
 
     """
 
-  private static let all = tables + search + labels + browsing + keepsakes + loudness + podcasts
+  private static let all =
+    tables + search + labels + browsing + keepsakes + loudness + podcasts + pictures
 
   /// Version 3 gives an album to files that name none, version 4 knows genres and composers: all files are read once more.
   private static let readAgain = """
@@ -189,6 +191,17 @@ enum LibrarySchema {
         WHERE kind = 'track'
           AND key = (SELECT path FROM folder WHERE id = old.folder) || '/' || old.name;
     END;
+
+    """
+
+  // Added by version 8. `picture` is an address, and `artwork` its name as a picture's. A feed's picture may lead as far
+  // as its episodes.
+  private static let pictures = """
+    ALTER TABLE podcast ADD COLUMN picture TEXT;
+    ALTER TABLE podcast ADD COLUMN picture_reach TEXT;
+    ALTER TABLE podcast ADD COLUMN artwork TEXT;
+    ALTER TABLE radio ADD COLUMN picture TEXT;
+    UPDATE podcast SET due = 0;
 
     """
 

@@ -43,6 +43,7 @@ package enum LibraryWorker {
       case .shelf(let server, let question): return ShelfRequest.answer(server, question)
       case .songs(let server, let offset): return ServerRequest.songs(server, from: offset)
       case .cover(let server, let id, let size): return ServerRequest.picture(server, id, size)
+      case .picture(let address, let reach, let size): return try picture(address, reach, size)
       }
     } catch {
       return switch error {
@@ -76,6 +77,24 @@ package enum LibraryWorker {
     } catch {
       return .broken(error.description)
     }
+  }
+
+  /// Loads a picture, and confines the process for good before it looks at it.
+  private static func picture(
+    _ address: String, _ reach: SourceReach, _ size: Int
+  ) throws(MediaError) -> WorkerAnswer {
+    // Afterwards nothing can be loaded.
+    Picture.prepare()
+    let bytes: [UInt8]
+    do throws(MediaError) {
+      bytes = try AddressBytes(
+        at: address, reach: reach, limit: Picture.sizeLimit, time: ServerRequest.pictureTime
+      ).bytes
+    } catch .unreadable(_, let reason) {
+      return .broken(reason)
+    }
+    if let reason = ConfinedService.confine() { return .useless(reason) }
+    return ServerRequest.picture(bytes, size)
   }
 
   /// Returns the extension of the file that it made.
@@ -123,6 +142,8 @@ enum WorkerRequest: Hashable {
   case shelf(MediaServer, ShelfQuestion)
   /// Asks a server for the picture with this identifier. The program must be ended after its answer.
   case cover(MediaServer, String, size: Int)
+  /// Loads the picture at an address. The program must be ended after its answer.
+  case picture(String, SourceReach, size: Int)
 
   private var words: [String] {
     switch self {
@@ -139,6 +160,8 @@ enum WorkerRequest: Hashable {
     case .shelf(let server, let question): ["shelf"] + server.words + question.words
     case .songs(let server, let offset): ["songs"] + server.words + ["\(offset)"]
     case .cover(let server, let id, let size): ["cover"] + server.words + [id, "\(size)"]
+    case .picture(let address, let reach, let size):
+      ["picture", address, reach.rawValue, "\(size)"]
     }
   }
 
@@ -174,6 +197,9 @@ enum WorkerRequest: Hashable {
     case ("cover", 3 + MediaServer.wordCount):
       guard let server = Self.server(words) else { return nil }
       self = .cover(server, words[words.count - 2], size: words.last.flatMap { Int($0) } ?? 0)
+    case ("picture", 4):
+      guard let reach = SourceReach(rawValue: words[2]) else { return nil }
+      self = .picture(words[1], reach, size: Int(words[3]) ?? 0)
     default: return nil
     }
   }
@@ -208,7 +234,8 @@ enum WorkerAnswer {
     switch self {
     case .tags(let tags): ["tags"] + tags.words
     case .loudness(let sound): ["loudness", "\(sound.peak)", sound.blocks.text]
-    case .feed(let feed, let isOwn): ["feed", isOwn ? "own" : "", feed.title] + feed.words
+    case .feed(let feed, let isOwn):
+      ["feed", isOwn ? "own" : "", feed.title, feed.picture ?? ""] + feed.words
     case .answered(let answer): ["answered"] + answer.words
     case .songs(let songs, let count): ["songs", "\(count)"] + songs.flatMap(\.words)
     case .shelf(let page): ["shelf"] + page.words
@@ -250,8 +277,9 @@ enum WorkerAnswer {
       else { return nil }
       self = .loudness(MeasuredSound(blocks: blocks, peak: peak))
     case "feed":
-      guard words.count > 2, let feed = PodcastFeed(title: words[2], words: words.dropFirst(3))
+      guard words.count > 3, var feed = PodcastFeed(title: words[2], words: words.dropFirst(4))
       else { return nil }
+      feed.picture = words[3].isEmpty ? nil : words[3]
       self = .feed(feed, isOwn: words[1] == "own")
     case "answered":
       guard let answer = ListenAnswer(words: words.dropFirst()) else { return nil }

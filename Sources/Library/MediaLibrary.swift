@@ -200,8 +200,10 @@ package final class MediaLibrary: LibraryControl {
     try await file.answer { try StoredLists.radios($0) }
   }
 
-  package func addRadio(name: String, uri: String) async throws(Refusal) -> Radio {
-    try await file.edit { try StoredLists.addRadio(name: name, uri: uri, $0) }
+  package func addRadio(
+    name: String, uri: String, picture: String? = nil
+  ) async throws(Refusal) -> Radio {
+    try await file.edit { try StoredLists.addRadio(name: name, uri: uri, picture: picture, $0) }
   }
 
   package func removeRadio(_ id: String) async throws(Refusal) {

@@ -24,11 +24,19 @@ final class PictureShelf: Sendable {
 
   /// Where a picture comes from.
   struct Origin: Sendable {
-    /// The path of a file, or the identifier of a picture at a server.
+    /// The path of a file, the identifier of a picture at a server, or an address.
     let location: String
     /// True for a part of a media file.
-    let isInside: Bool
+    var isInside = false
     var server: MediaServer?
+    /// Where the address may lead; nil for files and servers.
+    var reach: SourceReach?
+
+    /// The question to a program that reaches others; nil for a file.
+    func request(size: Int) -> WorkerRequest? {
+      if let server { return .cover(server, location, size: size) }
+      return reach.map { .picture(location, $0, size: size) }
+    }
   }
 
   private enum Outcome {
@@ -79,15 +87,15 @@ final class PictureShelf: Sendable {
   private let command: [String]
   private let queue = DispatchQueue(label: "tutti pictures")
   /// A server that hangs holds up no pictures of files.
-  private let servedQueue = DispatchQueue(label: "tutti served pictures")
-  private let servedWorker: SingleUseWorker
+  private let distantQueue = DispatchQueue(label: "tutti distant pictures")
+  private let distantWorker: SingleUseWorker
   private let timer = DispatchQueue(label: "tutti picture timer")
   private let state = Mutex(State())
 
   /// The folder must exist.
   init(folder: String, command: [String]) {
     (self.folder, self.command) = (folder, command)
-    servedWorker = SingleUseWorker(command)
+    distantWorker = SingleUseWorker(command)
   }
 
   /// Pictures that are to be made.
@@ -113,7 +121,8 @@ final class PictureShelf: Sendable {
       switch state.withLock({ $0.wait(waiter, for: name) }) {
       case .tooMany: return waiter.end(.notYet)
       case .first:
-        let queue = origins.contains { $0.server != nil } ? servedQueue : queue
+        let isDistant = origins.contains { $0.request(size: size) != nil }
+        let queue = isDistant ? distantQueue : queue
         queue.async { [self] in
           if file(hash, size) == nil { make("\(folder)/\(name)", size, origins) }
           let outcome = file(hash, size).map(Outcome.made) ?? .broken
@@ -132,11 +141,8 @@ final class PictureShelf: Sendable {
 
   private func make(_ target: String, _ size: Int, _ origins: [Origin]) {
     for origin in origins {
-      if let server = origin.server {
-        guard
-          case .picture(let picture)? = servedWorker.ask(
-            .cover(server, origin.location, size: size))
-        else { continue }
+      if let request = origin.request(size: size) {
+        guard case .picture(let picture)? = distantWorker.ask(request) else { continue }
         let path = "\(target).\(picture.kind.rawValue)"
         guard (try? StateFile(path: path).show(picture.bytes)) != nil else { continue }
         return keep(path)
@@ -189,7 +195,7 @@ final class PictureShelf: Sendable {
       return state.program.take()
     }
     program?.end()
-    servedWorker.close()
+    distantWorker.close()
   }
 
   // MARK: - Room

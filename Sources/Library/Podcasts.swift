@@ -7,7 +7,8 @@ import Service
 extension Podcast {
   static let columns = """
     SELECT id, title, uri, (SELECT count(*) FROM episode WHERE podcast = podcast.id),
-      (SELECT count(*) FROM episode WHERE podcast = podcast.id AND fresh AND NOT played), problem
+      (SELECT count(*) FROM episode WHERE podcast = podcast.id AND fresh AND NOT played), problem,
+      artwork
     FROM podcast
 
     """
@@ -16,7 +17,7 @@ extension Podcast {
     self.init(
       id: "f\(row.int64(0) ?? 0)", title: row.text(1) ?? "", uri: row.text(2) ?? "",
       episodeCount: row.int(3) ?? 0, newCount: row.int(4) ?? 0)
-    problem = row.text(5)
+    (problem, artwork) = (row.text(5), row.text(6))
   }
 }
 
@@ -105,7 +106,7 @@ enum Podcasts {
     _ condition: String, _ number: Int64?, _ database: Database
   ) throws -> [Order.NewEntry] {
     let columns = """
-      SELECT e.uri, e.title, c.title, e.duration, e.reach, p.seconds
+      SELECT e.uri, e.title, c.title, e.duration, e.reach, p.seconds, c.artwork
       FROM episode e JOIN podcast c ON c.id = e.podcast
       LEFT JOIN place p ON p.kind = 'episode' AND p.key = 'e' || e.id WHERE
       """
@@ -114,6 +115,7 @@ enum Podcasts {
       (entry.title, entry.artist, entry.album) = (row.text(1), row.text(2), row.text(2))
       (entry.durationS, entry.startS) = (row.double(3), row.double(5))
       entry.reach = SourceReach(kept: row.text(4))
+      entry.artwork = row.text(6)
       return entry
     }
   }
@@ -223,15 +225,22 @@ enum Podcasts {
     _ reading: Reading, of due: Due, isFirst: Bool, at now: Int64, _ database: Database
   ) throws(SQLiteError) -> Bool {
     let title = shown(reading.feed.title) ?? host(due.uri)
+    let picture = reading.feed.picture.flatMap(PictureName.checked)
     return try database.transaction { () throws(SQLiteError) in
+      let before =
+        try database.prepare("SELECT picture FROM podcast WHERE id = ?")
+        .first([SQLiteValue(due.id)]) { $0.text(0) } ?? nil
       try database.run(
         """
-        UPDATE podcast SET title = ?, problem = NULL, failures = 0, due = ?
+        UPDATE podcast SET title = ?, problem = NULL, failures = 0, due = ?, picture = ?,
+          picture_reach = ?, artwork = ?
         WHERE id = ?
-        """, .text(title), SQLiteValue(now + period), SQLiteValue(due.id))
+        """, .text(title), SQLiteValue(now + period), SQLiteValue(picture),
+        .text(reading.reach.rawValue), SQLiteValue(picture.map(PictureName.of)),
+        SQLiteValue(due.id))
       guard database.changedRows == 1 else { return false }
       let newest = try database.prepare("SELECT max(id) FROM episode WHERE podcast = ?")
-      let before = try newest.first([SQLiteValue(due.id)]) { $0.int64(0) }
+      let newestBefore = try newest.first([SQLiteValue(due.id)]) { $0.int64(0) }
       // The oldest gets the lowest number.
       let insert = try database.prepare(
         """
@@ -253,8 +262,8 @@ enum Podcasts {
         DELETE FROM episode WHERE podcast = ?1 AND id NOT IN (
           SELECT id FROM episode WHERE podcast = ?1 ORDER BY published DESC, id DESC LIMIT ?2)
         """, SQLiteValue(due.id), SQLiteValue(PodcastFeed.episodeLimit))
-      let after = try newest.first([SQLiteValue(due.id)]) { $0.int64(0) }
-      return due.failures > 0 || after != before
+      let newestAfter = try newest.first([SQLiteValue(due.id)]) { $0.int64(0) }
+      return due.failures > 0 || newestAfter != newestBefore || picture != before
     }
   }
 

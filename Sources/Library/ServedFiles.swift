@@ -20,14 +20,25 @@ enum PictureOrigins {
       WHERE t.picture = ? AND t.missing IS NULL LIMIT \(limit)
       """
     ).all([SQLiteValue(hash)]) { ($0.text(0) ?? "", $0.text(1) ?? "", true) }
-    return (ofFolders + ofTracks).compactMap { path, name, isInside in
-      if let server = servers.first(where: { LibraryPath.isInside(path, $0.name) }) {
-        return PictureShelf.Origin(location: name, isInside: false, server: server)
-      }
-      guard let base = folders.location(of: path), let real = folders.confined("\(base)/\(name)")
-      else { return nil }
-      return PictureShelf.Origin(location: real, isInside: isInside)
+    let ofAddresses = try database.prepare(
+      """
+      SELECT picture, picture_reach FROM podcast WHERE artwork = ?1 AND picture IS NOT NULL
+      UNION ALL SELECT picture, NULL FROM radio WHERE artwork = ?1 AND picture IS NOT NULL
+      LIMIT \(limit)
+      """
+    ).all([SQLiteValue(hash)]) { row in
+      PictureShelf.Origin(
+        location: row.text(0) ?? "", reach: SourceReach(kept: row.text(1)))
     }
+    return ofAddresses
+      + (ofFolders + ofTracks).compactMap { path, name, isInside in
+        if let server = servers.first(where: { LibraryPath.isInside(path, $0.name) }) {
+          return PictureShelf.Origin(location: name, isInside: false, server: server)
+        }
+        guard let base = folders.location(of: path), let real = folders.confined("\(base)/\(name)")
+        else { return nil }
+        return PictureShelf.Origin(location: real, isInside: isInside)
+      }
   }
 }
 

@@ -38,16 +38,24 @@ enum StoredLists {
       .sorted { (SortKey.of($0.name), $0.id) < (SortKey.of($1.name), $1.id) }
   }
 
-  /// A station that is there already gets the name.
-  static func addRadio(name: String, uri: String, _ database: Database) throws -> Radio {
+  /// A station that is there already gets the name, and the picture where there is one.
+  ///
+  /// - Parameter picture: its address.
+  static func addRadio(
+    name: String, uri: String, picture: String? = nil, _ database: Database
+  ) throws -> Radio {
+    let picture = picture.flatMap(PictureName.checked)
     let count = try database.prepare("SELECT count(*) FROM radio").first { $0.int(0) ?? 0 } ?? 0
     guard count < limit else {
       throw Refusal.invalid("There are \(limit) stations already; delete one first.")
     }
     try database.run(
       """
-      INSERT INTO radio (name, uri) VALUES (?, ?) ON CONFLICT (uri) DO UPDATE SET name = excluded.name
-      """, SQLiteValue(name), SQLiteValue(uri))
+      INSERT INTO radio (name, uri, picture, artwork) VALUES (?, ?, ?, ?)
+      ON CONFLICT (uri) DO UPDATE SET name = excluded.name,
+        picture = coalesce(excluded.picture, picture), artwork = coalesce(excluded.artwork, artwork)
+      """, SQLiteValue(name), SQLiteValue(uri), SQLiteValue(picture),
+      SQLiteValue(picture.map(PictureName.of)))
     guard
       let radio = try database.prepare(Radio.columns + "WHERE uri = ?")
         .first([SQLiteValue(uri)], { Radio($0) })

@@ -7,6 +7,7 @@ struct UserLists {
   private struct Station {
     var name: String
     var uri: String
+    var picture: String?
   }
 
   private struct Entry {
@@ -65,14 +66,19 @@ struct UserLists {
   /// Reads all that is readable in a damaged file.
   init(rescuedFrom path: String) {
     guard let database = try? Database(path: path) else { return }
-    // Rows read before an error are kept.
-    try? database.prepare("SELECT name, uri FROM radio ORDER BY id LIMIT \(StoredLists.limit)")
-      .forEach([]) { row in
+    // Rows read before an error are kept. A file of an older version has no pictures of stations.
+    for sql in [
+      "SELECT name, uri, picture FROM radio ORDER BY id LIMIT \(StoredLists.limit)",
+      "SELECT name, uri, NULL FROM radio ORDER BY id LIMIT \(StoredLists.limit)",
+    ] where stations.isEmpty {
+      try? database.prepare(sql).forEach([]) { row in
         guard let name = row.text(0), let uri = row.text(1), StoredLists.isAddress(uri) else {
           return
         }
-        stations.append(Station(name: name, uri: uri))
+        let picture = row.text(2).flatMap(PictureName.checked)
+        stations.append(Station(name: name, uri: uri, picture: picture))
       }
+    }
     var found: [(id: Int64, name: String)] = []
     try? database.prepare(
       "SELECT id, name FROM playlist WHERE folder IS NULL ORDER BY id LIMIT \(StoredLists.limit)"
@@ -183,8 +189,11 @@ struct UserLists {
     try database.transaction { () throws(SQLiteError) in
       for station in stations {
         try database.run(
-          "INSERT INTO radio (name, uri) VALUES (?, ?) ON CONFLICT DO NOTHING",
-          SQLiteValue(station.name), SQLiteValue(station.uri))
+          """
+          INSERT INTO radio (name, uri, picture, artwork) VALUES (?, ?, ?, ?)
+          ON CONFLICT DO NOTHING
+          """, SQLiteValue(station.name), SQLiteValue(station.uri), SQLiteValue(station.picture),
+          SQLiteValue(station.picture.map(PictureName.of)))
       }
       var numbers: [String: String] = [:]
       for playlist in playlists {

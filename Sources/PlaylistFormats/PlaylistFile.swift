@@ -81,15 +81,26 @@ package enum PlaylistFile {
   /// `#EXTINF:123,Title` belongs to the location below it.
   private static func m3u(_ text: String) throws(ParseError) -> [PlaylistEntry] {
     var entries: [PlaylistEntry] = []
-    var title: String?
+    var (title, picture): (String?, String?)
     for line in lines(of: text) {
       if line.hasPrefix("#EXT-X-") { throw .stream }
-      if line.hasPrefix("#EXTINF:") { title = extendedTitle(line.dropFirst(8)) }
+      if line.hasPrefix("#EXTINF:") {
+        (title, picture) = (extendedTitle(line.dropFirst(8)), logo(line))
+      }
       guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-      entries.append(PlaylistEntry(String(line), title: title))
-      title = nil
+      var entry = PlaylistEntry(String(line), title: title)
+      entry.picture = picture
+      entries.append(entry)
+      (title, picture) = (nil, nil)
     }
     return entries
+  }
+
+  /// Returns the address in `-1 tvg-logo="http://host/a.png",Title`.
+  private static func logo(_ line: Substring) -> String? {
+    guard let start = line.place(of: "tvg-logo=\"")?.upperBound else { return nil }
+    let value = trim(line[start...].prefix { $0 != "\"" })
+    return value.isEmpty ? nil : String(value)
   }
 
   /// Returns the text behind the first comma outside of quoted attributes: `-1 group="a, b",Title`.
@@ -130,15 +141,17 @@ package enum PlaylistFile {
     key.lowercased().hasPrefix(word) ? Int(trim(key.dropFirst(word.count))) : nil
   }
 
-  /// Returns the first location of each track, with its title.
+  /// Returns the first location of each track, with its title and picture.
   private static func xspf(_ text: String) throws(ParseError) -> [PlaylistEntry] {
     guard text.holds("<playlist") else { throw .malformed(line: 1, expected: "<playlist>") }
     var reader = MarkupReader(text)
     var entries: [PlaylistEntry] = []
-    var track: (location: String, title: String)?
+    var track: (location: String, title: String, picture: String?)?
     func endTrack() {
       if let track, !track.location.isEmpty {
-        entries.append(PlaylistEntry(track.location, title: String(trim(track.title[...]))))
+        var entry = PlaylistEntry(track.location, title: String(trim(track.title[...])))
+        entry.picture = track.picture
+        entries.append(entry)
       }
       track = nil
     }
@@ -146,11 +159,12 @@ package enum PlaylistFile {
       switch element {
       case .open("track"):
         endTrack()
-        track = ("", "")
+        track = ("", "", nil)
       case .close("track"): endTrack()
       case .text(let text, inside: "location") where track?.location.isEmpty ?? false:
         track?.location = String(trim(text[...]))
       case .text(let text, inside: "title"): track?.title += text
+      case .text(let text, inside: "image"): track?.picture = String(trim(text[...]))
       case .open, .close, .text: break
       }
     }

@@ -37,13 +37,16 @@ extension WebAPI {
       var fields = try call.fields()
       let name = try fields.string("name", lengths: Radio.nameLengths)
       let uri = try fields.string("uri", lengths: Radio.uriLengths)
+      let picture = try fields.string("picture", lengths: Radio.uriLengths)
       try fields.end()
       guard let uri else { throw APIProblem.missing("uri") }
-      guard Radio.isAddress(uri) else {
-        throw APIProblem.invalid("uri must be an address such as http://host/path.")
+      for (key, address) in [("uri", uri), ("picture", picture ?? uri)]
+      where !Radio.isAddress(address) {
+        throw APIProblem.invalid("\(key) must be an address such as http://host/path.")
       }
       return try json(
-        await api.house.addRadio(name: name, uri: uri, in: api.library), status: 201)
+        await api.house.addRadio(name: name, uri: uri, picture: picture, in: api.library),
+        status: 201)
     },
     Route("DELETE", "\(library)/radios/{id}", .household) { api, call in
       try call.noFields()

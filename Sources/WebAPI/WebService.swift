@@ -102,7 +102,7 @@ package struct NoLibrary: LibraryControl {
     FolderContents(path: path, folders: [], tracks: [])
   }
   package func album(_ id: String) throws(Refusal) -> AlbumContents { throw none }
-  package func addRadio(name: String, uri: String) throws(Refusal) -> Radio {
+  package func addRadio(name: String, uri: String, picture: String?) throws(Refusal) -> Radio {
     throw none
   }
   package func removeRadio(_ id: String) throws(Refusal) { throw none }

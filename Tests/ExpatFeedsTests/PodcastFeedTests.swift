@@ -50,11 +50,40 @@ import Testing
       """
     let found = try feed(text)
     #expect(found.title == "Wind & Weather")
+    #expect(found.picture == "http://a.example/p.png")
     #expect(found.episodes.map(\.title) == ["One <b>& two", "Nameless"])
     #expect(found.episodes.map(\.guid) == ["g-1", "http://a.example/3.M4A?t=1"])
     #expect(found.episodes[0].address == "http://a.example/1.mp3?x=1&y=2")
     #expect(found.episodes[0].publishedS == 1_055_210_400)
     #expect(found.episodes.map(\.durationS) == [3_723, nil])
+  }
+
+  @Test(arguments: [
+    ("<image><url>http://a.example/small.png</url></image><itunes:image href=' http://a.example/p.png '/>"),
+    ("<itunes:image href='http://a.example/p.png'/><image><url>http://a.example/small.png</url></image>"),
+    ("<image><url>http://a.example/p.png</url></image><itunes:image/>"),
+  ])
+  func `the picture of iTunes is the larger one`(elements: String) throws {
+    #expect(try feed(rss(elements)).picture == "http://a.example/p.png")
+  }
+
+  @Test func `pictures of episodes, and addresses that are too long, are none of the feed`() throws
+  {
+    let long = "http://a.example/" + String(repeating: "x", count: PodcastFeed.addressLimit)
+    let elements = """
+      <itunes:image href="\(long)"/><image><url>\(long)</url></image>
+      \(item(1, "<itunes:image href='http://a.example/1.png'/><image><url>u</url></image>"))
+      """
+    let found = try feed(rss(elements))
+    #expect(found.picture == nil && found.episodes.count == 1)
+  }
+
+  @Test func `the logo of a feed in Atom is its picture`() throws {
+    let text = """
+      <feed xmlns="http://www.w3.org/2005/Atom"><title>A</title><logo>http://a.example/l.png</logo>
+      <entry><logo>http://a.example/e.png</logo></entry></feed>
+      """
+    #expect(try feed(text).picture == "http://a.example/l.png")
   }
 
   @Test func `Atom is read`() throws {

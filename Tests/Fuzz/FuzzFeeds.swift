@@ -7,6 +7,7 @@ public func fuzzFeeds(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
   }
   precondition(feed.title.utf8.count <= PodcastFeed.textLimit)
+  precondition((feed.picture ?? "").utf8.count <= PodcastFeed.addressLimit)
   precondition(feed.episodes.count <= PodcastFeed.episodeLimit)
   for episode in feed.episodes {
     precondition(

@@ -35,6 +35,13 @@ final class LibraryBed {
 
   /// Takes out of a file what versions after this one have added.
   static func makeOld(_ database: Database, version: Int) throws {
+    try database.execute("ALTER TABLE radio DROP COLUMN picture")
+    guard version < 7 else {
+      for column in ["picture", "picture_reach", "artwork"] {
+        try database.execute("ALTER TABLE podcast DROP COLUMN \(column)")
+      }
+      return try database.setVersion(version)
+    }
     try database.execute(
       """
       DROP TRIGGER kept_podcast_removed; DROP TRIGGER kept_episode_removed;

@@ -25,9 +25,10 @@ import Testing
   }
 
   private func reading(
-    _ numbers: some Sequence<Int>, reach: SourceReach = .network
+    _ numbers: some Sequence<Int>, picture: String? = nil, reach: SourceReach = .network
   ) -> Podcasts.Reading {
     var feed = PodcastFeed()
+    feed.picture = picture
     feed.title = " Daily\u{1b}  Talk "
     feed.episodes = numbers.sorted(by: >).map(episode)
     return .init(feed: feed, reach: reach)
@@ -70,6 +71,32 @@ import Testing
     // Subscribing again changes nothing.
     #expect(try subscribe(2...5).newCount == 3)
     #expect(try Podcasts.all(bed.database).count == 1)
+  }
+
+  @Test func `a podcast and its episodes have the picture at the feed's address`() throws {
+    func read(_ picture: String?, at now: Int64) throws -> Bool {
+      let due = try #require(try Podcasts.takeDue(at: now, bed.database))
+      let reading = reading(1...2, picture: picture, reach: .internet)
+      return try Podcasts.write(reading, of: due, isFirst: false, at: now, bed.database)
+    }
+    #expect(try subscribe(1...2).artwork == nil)
+    #expect(try read("http://a.example/p.png", at: 9_999))
+    let hash = try #require(try Podcasts.all(bed.database).first?.artwork)
+    #expect(hash.utf8.count == 32)
+    #expect(try Podcasts.entries(podcast: "f1", bed.database).map(\.artwork) == [hash])
+    let origins = try PictureOrigins.of(hash, bed.folders, [], bed.database)
+    #expect(origins.map(\.location) == ["http://a.example/p.png"])
+    // As far as the episodes of the same reading, though the household's people may name more.
+    #expect(
+      origins.first?.request(size: 300) == .picture("http://a.example/p.png", .internet, size: 300))
+    // Pages hear of another one, and not of the same.
+    #expect(try !read("http://a.example/p.png", at: 99_999))
+    #expect(try read("http://a.example/q.png", at: 999_999))
+    #expect(try PictureOrigins.of(hash, bed.folders, [], bed.database).isEmpty)
+    for wrong in ["file:///etc/passwd", "/etc/passwd", "http://a.example/\u{1}"] {
+      _ = try read(wrong, at: 9_999_999 + Int64(wrong.count) * 1_000_000)
+      #expect(try Podcasts.all(bed.database).first?.artwork == nil, "\(wrong)")
+    }
   }
 
   @Test func `an episode goes on where it was left, until it was heard`() throws {
@@ -232,7 +259,7 @@ import Testing
     #expect(feed.episodes[0].publishedS == 300_000 && feed.episodes[0].durationS == 1_800)
     let more = WorkerAnswer.feed(reading(1...PodcastFeed.episodeLimit + 1).feed, isOwn: true).bytes
     #expect(WorkerAnswer(more) == nil && WorkerAnswer(Array(whole.dropLast(3))) != nil)
-    #expect(WorkerAnswer(Array("feed\0\0T\0only a guid".utf8)) == nil)
+    #expect(WorkerAnswer(Array("feed\0\0T\0\0only a guid".utf8)) == nil)
   }
 
   @Test func `there is an end to podcasts, episodes and places`() throws {
@@ -332,5 +359,15 @@ import Testing
     #expect(try LibrarySchema.prepare(bed.database))
     #expect(try StoredLists.radios(bed.database).map(\.name) == ["FIP"])
     #expect(try subscribe(1...2).episodeCount == 2)
+  }
+
+  @Test func `a file of the version before gets room for pictures, and reads all feeds for them`()
+    throws
+  {
+    try subscribe(1...2)
+    try LibraryBed.makeOld(bed.database, version: 7)
+    #expect(try LibrarySchema.prepare(bed.database))
+    #expect(try Podcasts.all(bed.database).map(\.episodeCount) == [2])
+    #expect(try Podcasts.takeDue(at: 51, bed.database)?.uri == uri)
   }
 }

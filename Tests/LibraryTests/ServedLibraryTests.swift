@@ -165,12 +165,12 @@ import Testing
     bare.cover = ""
     try list([bare, song("2", "Two"), song("3", "Three")])
     let hash = try #require(try bed.albums().first?.artwork)
-    #expect(hash.utf8.count == 32 && hash == ServedScan.hash(of: "mf-2", at: "Home"))
+    #expect(hash.utf8.count == 32 && hash == PictureName.of(["Home", "mf-2"]))
     #expect(try bed.track("One")?.artwork == hash)
     let server = try server()
     let origins = try PictureOrigins.of(hash, bed.folders, [server], bed.database)
     #expect(origins.map(\.location) == ["mf-2"] && origins.first?.server == server)
-    #expect(ServedScan.hash(of: "mf-2", at: "Other") != hash)
+    #expect(PictureName.of(["Other", "mf-2"]) != hash)
   }
 
   // MARK: - The program that asks
@@ -193,7 +193,10 @@ import Testing
     #expect(WorkerAnswer(bytes + [0]) == nil)
     #expect(WorkerAnswer(Array("songs\0\(Int.max)".utf8)) == nil)
     let server = try server()
-    for request in [WorkerRequest.songs(server, from: 500), .cover(server, "mf", size: 300)] {
+    for request in [
+      WorkerRequest.songs(server, from: 500), .cover(server, "mf", size: 300),
+      .picture("http://a.example/p.png?a=b", .internet, size: 1_200),
+    ] {
       #expect(WorkerRequest(request.bytes) == request)
     }
   }

@@ -25,6 +25,21 @@ import Testing
     #expect(try StoredLists.radios(bed.database).isEmpty)
   }
 
+  @Test func `a station keeps its picture until it gets another one`() throws {
+    func add(_ picture: String?) throws -> String? {
+      try StoredLists.addRadio(name: "FIP", uri: "http://fip/", picture: picture, bed.database)
+        .artwork
+    }
+    #expect(try add(nil) == nil)
+    let first = try #require(try add("http://fip/a.png"))
+    let origins = try PictureOrigins.of(first, bed.folders, [], bed.database)
+    #expect(origins.first?.request(size: 300) == .picture("http://fip/a.png", .network, size: 300))
+    #expect(try add(nil) == first && add("file:///etc/passwd") == first)
+    #expect(try add("http://fip/b.png") != first)
+    let entry = try QueueEntries.of(.radio("s1"), bed.folders, bed.database).first
+    #expect(try entry?.artwork == add(nil))
+  }
+
   @Test func `a list in a folder names what is in the library, and addresses`() throws {
     try bed.write(TaggedFile("One"), to: "a/1.flac")
     let list = """

@@ -86,6 +86,31 @@ import Testing
     #expect(try titles(text, .m3u) == ["Nina Simone - Sinnerman, live", nil, "Station", nil, nil])
   }
 
+  @Test func `M3U: a station's logo belongs to the location below it`() throws {
+    let text = """
+      #EXTINF:-1 tvg-id="x" tvg-logo="http://h/a.png?b=1" group-title="News",One
+      http://h/1
+      http://h/2
+      #EXTINF:-1 tvg-logo="",Three
+      http://h/3
+      #EXTINF:-1 tvg-logo="http://h/open
+      http://h/4
+      """
+    let found = try PlaylistFile.entries(in: Array(text.utf8), format: .m3u, base: "a.m3u")
+    #expect(found.map(\.picture) == ["http://h/a.png?b=1", nil, nil, "http://h/open"])
+    #expect(found.map(\.title) == ["One", nil, "Three", nil])
+  }
+
+  @Test func `XSPF: a track's picture is its own`() throws {
+    let text = """
+      <playlist><image>http://h/list.png</image><trackList>
+      <track><location>http://h/1</location><image> http://h/a.png </image></track>
+      <track><location>http://h/2</location></track></trackList></playlist>
+      """
+    let found = try PlaylistFile.entries(in: Array(text.utf8), format: .xspf, base: "a.xspf")
+    #expect(found.map(\.picture) == ["http://h/a.png", nil])
+  }
+
   @Test func `PLS: a title belongs to the location of its number`() throws {
     let text = "[playlist]\nTitle2=B = b\nFile1=a\nFile2=b\ntitle3 = C\nFile3=c\nLength1=-1\n"
     #expect(try titles(text, .pls) == [nil, "B = b", "C"])

@@ -51,10 +51,7 @@ import Testing
     let silent = try TestPeer { _ = $0.receiveAll() }
     let receiver = try ReceiverProgram("a", in: folder)
     let daemon = try Daemon(in: folder)
-    let port = try #require(
-      UInt16(
-        daemon.program.line(with: "http://").split(separator: ":").last?
-          .prefix { $0.isNumber } ?? ""))
+    let port = try daemon.port()
     _ = try daemon.run("play", tone, "--at", receiver.address)
     try receiver.program.line(with: "playing")
     let socket = try #require(TestConnection(path: daemon.socket))

@@ -9,7 +9,9 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private static func feed(_ numbers: ClosedRange<Int>, at url: String) -> [UInt8] {
+  private static func feed(
+    _ numbers: ClosedRange<Int>, at url: String, picture: String = ""
+  ) -> [UInt8] {
     let items = numbers.reversed().map { number in
       """
       <item><title>No. \(number)</title><guid>g\(number)</guid>
@@ -17,7 +19,8 @@ import Testing
       <enclosure url="\(url)" type="audio/wav"/></item>
       """
     }
-    return Array("<rss><channel><title>Daily</title>\(items.joined())</channel></rss>".utf8)
+    let image = "<itunes:image href='\(picture)'/>"
+    return Array("<rss><channel><title>Daily</title>\(image)\(items.joined())</channel></rss>".utf8)
   }
 
   @Test func `a terminal subscribes, plays where it was left, marks and unsubscribes`() throws {
@@ -84,6 +87,56 @@ import Testing
     ] { #expect(throws: (any Error).self) { try daemon.run(["podcasts"] + wrong) } }
     #expect(try podcasts("--unsubscribe", "1") == ["unsubscribed from Daily"])
     #expect(try podcasts().count == 1)
+    #expect(try daemon.stop() == 0)
+  }
+
+  @Test func `a page shows the picture that the feed names, and no bytes that are none`() throws {
+    let path = folder.file("picture.png")
+    let program = try Process.run(
+      URL(filePath: "/usr/bin/ffmpeg"),
+      arguments: [
+        "-v", "error", "-f", "lavfi", "-i", "testsrc=size=1600x800", "-frames:v", "1", path,
+      ])
+    program.waitUntilExit()
+    let picture = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let address = Mutex("")
+    let server = try HostileServer { path in
+      let address = address.withLock { $0 }
+      func feed(_ name: String) -> HostileServer.Answer {
+        .file(Self.feed(1...1, at: "http://a.example/", picture: address + name))
+      }
+      return switch path {
+      case "/whole": feed("p.png")
+      case "/words": feed("words.png")
+      case "/p.png": .file(picture)
+      case "/words.png": .file(Array("<script>alert(1)</script>".utf8))
+      default: nil
+      }
+    }
+    address.withLock { $0 = server.url("") }
+    let daemon = try Daemon(in: folder)
+    let port = try daemon.port()
+    func page(_ path: String) throws -> [UInt8] {
+      let connection = try #require(TestConnection(port: port))
+      let head = "GET /api/v1/\(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+      connection.send(Array((head + "Connection: close\r\n\r\n").utf8))
+      return connection.receiveAll()
+    }
+    var answers: [[UInt8]] = []
+    for name in ["whole", "words"] {
+      _ = try daemon.run("podcasts", "--subscribe", server.url(name))
+      let text = String(decoding: try page("library/podcasts"), as: UTF8.self)
+      let hash = try #require(text.components(separatedBy: #""artwork":""#).last?.prefix(32))
+      try daemon.wait { _ in
+        answers.append(try page("artwork/\(hash)"))
+        return !answers[answers.count - 1].starts(with: Array("HTTP/1.1 503".utf8))
+      }
+      _ = try daemon.run("podcasts", "--unsubscribe", "1")
+    }
+    let heads = answers.map { String(decoding: $0.prefix(600), as: UTF8.self) }
+    let made = heads.filter { $0.hasPrefix("HTTP/1.1 200 ") }
+    #expect(made.count == 1 && made.first?.contains("image/") == true, "\(heads)")
+    #expect(heads.last?.hasPrefix("HTTP/1.1 404 ") == true, "\(heads)")
     #expect(try daemon.stop() == 0)
   }
 

@@ -360,6 +360,13 @@ struct Daemon: Sendable {
 
   var socket: String { directory + "/control.sock" }
 
+  /// That of its page.
+  func port() throws -> UInt16 {
+    let line = try program.line(with: "http://")
+    let digits = line.split(separator: ":").last?.prefix { $0.isNumber } ?? ""
+    return try #require(UInt16(digits), "\(line)")
+  }
+
   func run(_ arguments: String...) throws -> [String] { try run(arguments) }
 
   func run(_ arguments: [String]) throws -> [String] {

@@ -142,7 +142,7 @@ package actor FakeLibrary: LibraryControl {
     stations
   }
 
-  package func addRadio(name: String, uri: String) throws(Refusal) -> Radio {
+  package func addRadio(name: String, uri: String, picture: String?) throws(Refusal) -> Radio {
     stations.append(Radio(id: newID("s"), name: name, uri: uri))
     return stations[stations.count - 1]
   }

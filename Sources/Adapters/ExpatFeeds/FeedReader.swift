@@ -5,7 +5,7 @@ internal import CExpat
 final class FeedReader {
   /// The part of a feed whose text is kept.
   private enum Text {
-    case feedTitle, guid, title, published, updated, duration
+    case feedTitle, feedPicture, guid, title, published, updated, duration
   }
 
   /// In bytes; the rest of a text is dropped.
@@ -88,8 +88,17 @@ final class FeedReader {
     default: break
     }
     if address == nil { address = audio(name, attributes) }
+    if name == "itunes:image", isChannel(path.count - 1), let href = value("href", attributes) {
+      // That of RSS itself is a small one.
+      feed.picture = Self.picture(href) ?? feed.picture
+    }
     // Markup in a text belongs to it.
     if text == nil, let kind = kind { text = (kind, path.count, []) }
+  }
+
+  /// True if the element at this depth is the feed's own.
+  private func isChannel(_ depth: Int) -> Bool {
+    depth == 2 && path[0] == "rss" && path[1] == "channel"
   }
 
   /// True if the element at this depth is an episode.
@@ -105,9 +114,13 @@ final class FeedReader {
   private var kind: Text? {
     guard let name = path.last else { return nil }
     guard let depth = episodeDepth else {
-      let isChannel = path.count == 3 && path[1] == "channel"
       let isAtom = path.count == 2 && path[0] == "feed"
-      return name == "title" && (isChannel || isAtom) ? .feedTitle : nil
+      switch name {
+      case "title": return isChannel(path.count - 1) || isAtom ? .feedTitle : nil
+      case "url": return isChannel(path.count - 2) && path[2] == "image" ? .feedPicture : nil
+      case "logo": return isAtom ? .feedPicture : nil
+      default: return nil
+      }
     }
     guard path.count == depth + 1 else { return nil }
     return switch name {
@@ -178,10 +191,11 @@ final class FeedReader {
 
   private func keep(_ kind: Text, _ text: String) {
     guard !text.isEmpty else { return }
-    if kind == .feedTitle {
-      if feed.title.isEmpty { feed.title = Self.cut(text) }
-    } else if episode[kind] == nil {
-      episode[kind] = kind == .guid ? Self.name(text) : Self.cut(text)
+    switch kind {
+    case .feedTitle: if feed.title.isEmpty { feed.title = Self.cut(text) }
+    case .feedPicture: feed.picture = feed.picture ?? Self.picture(text)
+    default:
+      if episode[kind] == nil { episode[kind] = kind == .guid ? Self.name(text) : Self.cut(text) }
     }
   }
 
@@ -211,6 +225,11 @@ final class FeedReader {
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     let beginning = text.unicodeScalars.prefix(PodcastFeed.textLimit / 5)
     return String(String.UnicodeScalarView(beginning)) + "#" + String(hash, radix: 16)
+  }
+
+  /// The address of a picture; nil where it is too long to be one, or was cut.
+  private static func picture(_ text: String) -> String? {
+    (1..<min(PodcastFeed.addressLimit, keptBytes)).contains(text.utf8.count) ? text : nil
   }
 
   private static func cut(_ text: String) -> String {

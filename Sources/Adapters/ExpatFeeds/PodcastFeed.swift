@@ -26,6 +26,8 @@ package struct PodcastFeed: Sendable {
   package static let depthLimit = 64
 
   package var title = ""
+  /// The address of its picture.
+  package var picture: String?
   /// The newest first.
   package var episodes: [Episode] = []
 

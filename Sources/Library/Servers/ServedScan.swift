@@ -98,7 +98,7 @@ final class ServedScan {
       changes.append(.track(folder: folder, file, FileTags(song, of: name)))
     }
     guard !song.cover.isEmpty, hasImage.insert(ExactName(folder)).inserted else { return }
-    let image = Self.hash(of: song.cover, at: name)
+    let image = PictureName.of([name, song.cover])
     if images[ExactName(folder)] != image {
       changes.append(.read(folder: folder, hash: 0, image: (image, song.cover)))
     }
@@ -117,17 +117,6 @@ final class ServedScan {
       .map { $0.split(separator: "/").joined(separator: "_") }
       .filter { !$0.isEmpty && $0 != "." && $0 != ".." }
     return ([name] + names).joined(separator: "/")
-  }
-
-  /// Names a picture, as those of files are by their bytes.
-  static func hash(of cover: String, at server: String) -> String {
-    let parts = ["a", "b"].map { half in
-      var hash = Hash()
-      for text in [half, server, cover] { hash.add(text) }
-      let digits = String(UInt64(bitPattern: hash.value), radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-    return parts.joined()
   }
 
   /// Notes that others than those that were told are gone. Returns true if the tables have changed.

@@ -8,6 +8,10 @@ package struct PlaylistEntry: Codable, Hashable, Sendable {
   package let title: String?
   /// Limits where an address may lead.
   package var reach: SourceReach
+  /// The address of a station's picture, as its list has it; from a stranger, and kept by nobody who plays it.
+  package var picture: String?
+
+  private enum CodingKeys: CodingKey { case location, title, reach }
 
   /// - Parameter title: as the list has it; from a stranger.
   package init(_ location: String, title: String? = nil, reach: SourceReach = .all) {

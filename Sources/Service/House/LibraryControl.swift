@@ -11,7 +11,8 @@ package protocol LibraryControl: LibraryKeepsakes, LibraryBrowsing, LibrarySongs
   func folder(_ path: String) async throws(Refusal) -> FolderContents
   func search(_ text: String, limit: Int) async throws(Refusal) -> SearchResult
   func radios() async throws(Refusal) -> [Radio]
-  func addRadio(name: String, uri: String) async throws(Refusal) -> Radio
+  /// - Parameter picture: its address.
+  func addRadio(name: String, uri: String, picture: String?) async throws(Refusal) -> Radio
   func removeRadio(_ id: String) async throws(Refusal)
   func playlists() async throws(Refusal) -> [StoredPlaylist]
   func playlist(_ id: String) async throws(Refusal) -> PlaylistContents

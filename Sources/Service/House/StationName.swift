@@ -55,14 +55,20 @@ package final class StationNames: Sendable {
 
 extension HouseControl {
   /// Keeps a station. Without a name it is called as it calls itself, else as its host.
+  ///
+  /// - Parameter picture: its address, as a list of stations has it; one that is none is left out.
   package func addRadio(
-    name: String?, uri: String, in library: any LibraryControl
+    name: String?, uri: String, picture: String? = nil, in library: any LibraryControl
   ) async throws(Refusal) -> Radio {
     let uri = try Radio.checked(uri: uri)
-    if let name { return try await library.addRadio(name: try Radio.checked(name: name), uri: uri) }
+    let picture = picture.flatMap { Radio.isAddress($0) ? $0 : nil }
+    if let name {
+      return try await library.addRadio(
+        name: try Radio.checked(name: name), uri: uri, picture: picture)
+    }
     let said = await stationName(uri)
     let scheme = uri.place(of: "://")?.upperBound ?? uri.startIndex
     let host = String(uri[scheme...].prefix { !"/?#".contains($0) }.prefix(100))
-    return try await library.addRadio(name: said ?? host, uri: uri)
+    return try await library.addRadio(name: said ?? host, uri: uri, picture: picture)
   }
 }

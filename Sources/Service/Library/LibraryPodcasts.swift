@@ -28,6 +28,7 @@ package struct Podcast: Codable, Sendable {
   package var newCount: Int
   /// Why its feed could not be read the last time.
   package var problem: String?
+  package var artwork: String?
 
   package init(id: String, title: String, uri: String, episodeCount: Int, newCount: Int) {
     (self.id, self.title, self.uri) = (id, title, uri)

@@ -25,7 +25,7 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   /// Puts something at the end of the playlist of this name, which is made if there is none.
   case keep(thing: LibraryThing, playlist: String)
   /// Without a name the station is asked for its own.
-  case addRadio(name: String?, uri: String)
+  case addRadio(name: String?, uri: String, picture: String? = nil)
   /// Removes a station or a playlist, or unsubscribes from a podcast.
   case forget(thing: LibraryThing)
   case podcasts
@@ -188,8 +188,8 @@ extension HouseControl {
     _ request: LibraryRequest, from library: any LibraryControl
   ) async throws(Refusal) -> LibraryAnswer {
     switch request {
-    case .addRadio(let name, let uri):
-      let radio = try await addRadio(name: name, uri: uri, in: library)
+    case .addRadio(let name, let uri, let picture):
+      let radio = try await addRadio(name: name, uri: uri, picture: picture, in: library)
       return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
     case .keep(let thing, let name):
       guard thing.kind != .input else { throw .invalid("an input cannot be in a playlist") }

@@ -110,7 +110,9 @@ struct RadioCommand: LibraryCommand {
         let name = entry.title.map {
           String($0.unicodeScalars.prefix(Radio.nameLengths.upperBound))
         }
-        if let done = try ask(.addRadio(name: name, uri: entry.location)).done {
+        let request = LibraryRequest.addRadio(
+          name: name, uri: entry.location, picture: entry.picture)
+        if let done = try ask(request).done {
           try printLine(done.shownPlainly)
         }
       } catch let refusal as Refusal {
