@@ -42,7 +42,17 @@ struct SearchQuery {
       try database.prepare(StoredPlaylist.columns + "WHERE id = ?")
         .first([SQLiteValue(number)]) { StoredPlaylist($0) }
     }
+    result.podcasts = Array(try podcasts(database).prefix(limit))
     return result
+  }
+
+  /// They are so few that each is looked at.
+  private func podcasts(_ database: Database) throws -> [Podcast] {
+    let words = words.map(SortKey.of)
+    return try Podcasts.all(database).filter { podcast in
+      let title = SortKey.of(podcast.title).split { !$0.isLetter && !$0.isNumber }
+      return words.allSatisfy { word in title.contains { $0.hasPrefix(word) } }
+    }
   }
 
   /// Returns tracks, first those whose titles begin with the text. No other ranking, because it would have to read

@@ -28,7 +28,9 @@ extension WebAPI {
       guard let text = call.request.query("q"), text.unicodeScalars.count <= 200 else {
         throw APIProblem.invalid("q must be there, with at most 200 characters.")
       }
-      return try json(await api.library.search(text, limit: limit))
+      var found = try await api.library.search(text, limit: limit)
+      found.podcasts = found.podcasts.map { shown($0, to: call) }
+      return try json(found)
     },
     Route("GET", "\(library)/radios", .guest) { api, _ in
       try json(["radios": await api.library.radios()])

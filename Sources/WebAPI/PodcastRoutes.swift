@@ -6,11 +6,16 @@ import WebServer
 extension WebAPI {
   private static let podcasts = "\(library)/podcasts"
 
+  /// Guests see no address of a feed, which may hold the key of its subscriber.
+  static func shown(_ podcast: Podcast, to call: RouteCall) -> Podcast {
+    var podcast = podcast
+    if !call.asker.may(.household) { podcast.uri = nil }
+    return podcast
+  }
+
   static let podcastRoutes: [Route] = [
     Route("GET", podcasts, .guest) { api, call in
-      var podcasts = try await api.library.podcasts()
-      if !call.asker.may(.household) { for index in podcasts.indices { podcasts[index].uri = nil } }
-      return try json(["podcasts": podcasts])
+      try json(["podcasts": await api.library.podcasts().map { shown($0, to: call) }])
     },
     Route("POST", podcasts, .household) { api, call in
       var fields = try call.fields()
@@ -31,8 +36,8 @@ extension WebAPI {
     Route("GET", "\(podcasts)/{id}", .guest) { api, call in
       var contents = try await api.library.podcast(call["id"])
       // The household's subscriptions, and where it has left things, are its own.
+      contents.podcast = shown(contents.podcast, to: call)
       if !call.asker.may(.household) {
-        contents.podcast.uri = nil
         for index in contents.episodes.indices { contents.episodes[index].positionS = nil }
       }
       return try json(contents)

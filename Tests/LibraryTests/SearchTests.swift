@@ -1,5 +1,7 @@
+import ExpatFeeds
 import House
 import SQLiteStore
+import Sender
 import Service
 import TestSupport
 import Testing
@@ -47,6 +49,18 @@ import Testing
     #expect(try bed.search("beatles").artists.map(\.name) == ["The Beatles"])
     #expect(try bed.search("beatles").albums.count == 2)
     #expect(try bed.search("summer").playlists.map(\.name) == ["Summer love"])
+  }
+
+  @Test func `podcasts are found by the beginnings of words of their titles`() throws {
+    var feed = PodcastFeed()
+    feed.title = "The Wéekly Show"
+    let reading = Podcasts.Reading(feed: feed, reach: .network)
+    _ = try Podcasts.add("http://a/feed", reach: .network, reading, at: 1, bed.database)
+    for text in ["weekly", "SHO wee", "the"] {
+      #expect(try bed.search(text).podcasts.map(\.title) == ["The Wéekly Show"], "\(text)")
+    }
+    for text in ["eekly", "weekly love"] { #expect(try bed.search(text).podcasts.isEmpty) }
+    #expect(try SearchQuery("the")?.result(bed.database, limit: 0).podcasts.isEmpty == true)
   }
 
   @Test(arguments: [

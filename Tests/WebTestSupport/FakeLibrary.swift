@@ -84,6 +84,11 @@ package actor FakeLibrary: LibraryControl {
   package func search(_ text: String, limit: Int) throws(Refusal) -> SearchResult {
     var result = SearchResult()
     result.tracks = Self.tracks.filter { $0.title.lowercased().hasPrefix(text.lowercased()) }
+    if text == "daily" {
+      result.podcasts = [
+        Podcast(id: "f1", title: "Daily", uri: "https://a/?key=1", episodeCount: 1, newCount: 0)
+      ]
+    }
     return result
   }
 

@@ -181,6 +181,7 @@ package struct SearchResult: Codable, Hashable, Sendable {
   package var artists: [Artist] = []
   package var radios: [Radio] = []
   package var playlists: [StoredPlaylist] = []
+  package var podcasts: [Podcast] = []
 
   package init() {}
 }

@@ -16,7 +16,7 @@ package protocol LibraryPodcasts: Sendable {
   func begun(limit: Int) async throws(Refusal) -> [LibraryThing]
 }
 
-package struct Podcast: Codable, Sendable {
+package struct Podcast: Codable, Hashable, Sendable {
   package static let uriLengths = Radio.uriLengths
 
   package var id: String

@@ -247,12 +247,12 @@ extension LibraryThing {
 }
 
 extension SearchResult {
-  /// Everything in one list: artists, albums, tracks, stations, playlists.
+  /// Everything in one list: artists, albums, tracks, stations, playlists, podcasts.
   package var things: [LibraryThing] {
     artists.map { LibraryThing(.artist, id: $0.id, title: $0.name) }
       + albums.map { LibraryThing(.album, id: $0.id, title: $0.title, detail: $0.artist) }
       + tracks.map { LibraryThing(.track, id: $0.id, title: $0.title, detail: $0.artist) }
-      + radios.map(\.thing) + playlists.map(\.thing)
+      + radios.map(\.thing) + playlists.map(\.thing) + podcasts.map(\.thing)
   }
 }
 
