@@ -1,6 +1,6 @@
 // Ways into the library: its home, with favourites and what was played, and lists.
 
-import { act, clamp, confirm, count, dotted, empty, get, h, icon, isGuest, language, noLibrary, on, readFavourites, setText, textButton, url } from "./kit.js"
+import { act, clamp, confirm, count, dotted, empty, get, h, icon, isGuest, language, noLibrary, on, onKeys, readFavourites, setText, textButton, url } from "./kit.js"
 import { albumCard, grid, pagedGrid, pageHead, row, tagCard, thingCard } from "./tiles.js"
 
 export const part = (title, href, text = "All") => h("div.part", h("h2", title), href && h("a.all", { href, called: `${text}: ${title}` }, text, icon("right")))
@@ -117,9 +117,4 @@ on(letters, "pointerdown", (event) => {
 })
 on(letters, "pointermove", (event) => letters.classList.contains("held") && follow(event))
 on(letters, "pointerup pointercancel", () => letters.classList.remove("held"))
-on(letters, "keydown", (event) => {
-	const way = { ArrowUp: -1, ArrowDown: 1, Home: -places.length, End: places.length }[event.key]
-	if (!way) return
-	event.preventDefault()
-	jump(at + way)
-})
+onKeys(letters, { ArrowUp: -1, ArrowDown: 1, Home: -Infinity, End: Infinity }, (way) => jump(at + way))

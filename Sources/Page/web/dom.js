@@ -28,6 +28,16 @@ export function on(target, names, act) {
 	for (const name of names.split(" ")) target.addEventListener(name, act)
 }
 
+/** Calls `act` with what `ways` has for a key that is pressed, in place of what the browser does. */
+export function onKeys(target, ways, act) {
+	on(target, "keydown", (event) => {
+		const way = ways[event.key]
+		if (!way) return
+		event.preventDefault()
+		act(way)
+	})
+}
+
 /** Adds a class, or removes it. */
 export const mark = (element, name, isOn) => element.classList.toggle(name, !!isOn)
 export const root = document.documentElement

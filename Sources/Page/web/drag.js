@@ -1,8 +1,15 @@
 // Reorders a virtual list by touch and mouse, and removes rows with a swipe to the left.
 
-import { clamp, mark, on } from "./dom.js"
+import { clamp, h, icon, mark, on, onKeys } from "./dom.js"
 
 const edge = 56
+
+/** The button by which a row is dragged. The arrow keys move it, too: they call `step` with -1 or 1. */
+export function handle(step) {
+	const button = h("button.round.handle", icon("drag"))
+	onKeys(button, { ArrowUp: -1, ArrowDown: 1 }, step)
+	return button
+}
 
 /** Calls `onmove(from, to)` when a row was dropped in another place. Rows are dragged by their `.handle`. */
 export function reorder(list, onmove) {

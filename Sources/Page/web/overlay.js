@@ -1,7 +1,7 @@
 // Everything above the page: sheets, menus, short messages.
 
 import { store } from "./api.js"
-import { byId, h, icon, iconButton, on, root, textButton } from "./dom.js"
+import { byId, h, icon, iconButton, on, onKeys, root, textButton } from "./dom.js"
 
 /** Open dialogs, the newest last. The first adds an entry to the history, so that the back button only closes it. */
 const open = []
@@ -41,10 +41,7 @@ export function menu(anchor, title, items) {
 	show(dialog)
 	if (innerWidth >= 700) place(dialog, anchor.getBoundingClientRect())
 	buttons[0].focus()
-	on(dialog, "keydown", (event) => {
-		const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-		if (step) buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length).focus()
-	})
+	onKeys(dialog, { ArrowDown: 1, ArrowUp: -1 }, (step) => buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length).focus())
 }
 
 function show(dialog) {

@@ -1,7 +1,7 @@
 // Playlists that the household has saved, and the page of one.
 
-import { reorder } from "./drag.js"
-import { ask, count, dotted, forHousehold, h, icon, isGuest, label, on, request, tell, toast, url } from "./kit.js"
+import { handle, reorder } from "./drag.js"
+import { ask, count, dotted, forHousehold, h, isGuest, label, request, tell, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { drop, looseTrack, pageHead, row, scroller } from "./tiles.js"
 import { VirtualList } from "./virtual.js"
@@ -32,17 +32,13 @@ function rows(playlist, entries) {
 }
 
 function create() {
-	const handle = h("button.round.handle", icon("drag"))
-	const row = Object.assign(h("li.row", handle), { handle })
-	on(handle, "keydown", (event) => {
-		const way = { ArrowUp: -1, ArrowDown: 1 }[event.key]
-		if (!way) return
-		event.preventDefault()
+	const grip = handle((way) => {
 		const from = Number(row.dataset.index)
 		const to = from + way
 		if (open.entries[to]) edit(from, to)
-		open.list.items.get(to)?.handle.focus()
+		open.list.items.get(to)?.grip.focus()
 	})
+	const row = Object.assign(h("li.row", grip), { grip })
 	return row
 }
 
@@ -56,11 +52,11 @@ function update(row, index) {
 		index < entries.length - 1 && ["down", "Move to the end", () => put(entries.length - 1)],
 		["trash", "Remove from this playlist", () => put(), "danger"],
 	]
-	label(row.handle, `Move ${entry.title}, place ${index + 1} of ${entries.length}`)
-	while (row.firstChild !== row.handle) row.firstChild.remove()
+	label(row.grip, `Move ${entry.title}, place ${index + 1} of ${entries.length}`)
+	while (row.firstChild !== row.grip) row.firstChild.remove()
 	// The menu adds it to the queue, too: on a phone, the title needs the place of that button.
 	const [main, , more] = looseTrack(entry, lines).children
-	row.handle.before(main, more)
+	row.grip.before(main, more)
 }
 
 /** Moves an entry, or removes it without `to`. Edits are sent one by one: each changes the revision, and the ids of entries. */

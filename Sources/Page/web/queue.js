@@ -1,10 +1,10 @@
 // The queue view. Entries can be moved by hand and by keys.
 
 import {
-	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, icon, iconButton, isGuest, isRunning, label, lines,
-	menu, on, position, request, setCover, setText, shuffle, span, store, tell, toast, undo,
+	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, iconButton, isGuest, isRunning, label, lines,
+	menu, position, request, setCover, setText, shuffle, span, store, tell, toast, undo,
 } from "./kit.js"
-import { reorder, swipe } from "./drag.js"
+import { handle, reorder, swipe } from "./drag.js"
 import { VirtualList } from "./virtual.js"
 
 const view = byId("queue")
@@ -112,16 +112,10 @@ function create() {
 	text.top.className = "entry-title"
 	const [picture, time] = [cover(), h("time")]
 	const play = h("button.row-main", () => row.entry && playEntry(row.entry), picture, bars(), text.box, time)
-	const handle = h("button.round.handle", icon("drag"))
+	const grip = handle((way) => row.entry && step(row.entry, way))
 	const more = iconButton("more", "More", () => row.entry && entryMenu(more, row.entry))
-	const row = h("li.entry", play, more, handle)
-	on(handle, "keydown", (event) => {
-		const way = { ArrowUp: -1, ArrowDown: 1 }[event.key]
-		if (!way || !row.entry) return
-		event.preventDefault()
-		step(row.entry, way)
-	})
-	return Object.assign(row, { play, more, handle, picture, text, time })
+	const row = h("li.entry", play, more, grip)
+	return Object.assign(row, { play, more, grip, picture, text, time })
 }
 
 function update(row, index) {
@@ -137,8 +131,8 @@ function update(row, index) {
 	setCover(row.picture, entry?.artwork, album ?? title)
 	row.text.tell(title, problem ?? dotted(artist, album))
 	setText(row.time, clock(entry?.durationS))
-	label(row.handle, `Move ${title}, place ${index + 1} of ${entries.count}`)
-	row.handle.title = "Drag to move. Arrow keys move it too."
+	label(row.grip, `Move ${title}, place ${index + 1} of ${entries.count}`)
+	row.grip.title = "Drag to move. Arrow keys move it too."
 	label(row.more, `More for ${title}`)
 }
 
@@ -162,7 +156,7 @@ function step(entry, way) {
 	const to = entries.list.indexOf(entry) + way
 	if (to < 0 || to >= entries.count) return
 	move(entry, to + 1)
-	list.items.get(to)?.handle.focus()
+	list.items.get(to)?.grip.focus()
 	tell(`${entry.title}, now place ${to + 1} of ${entries.count}`)
 }
 

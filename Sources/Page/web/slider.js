@@ -1,6 +1,6 @@
 // A slider that follows the finger anywhere on its row, and ignores the server while it is held.
 
-import { clamp, h, iconButton, label as setLabel, mark, on, setIcon, setText, whole } from "./dom.js"
+import { clamp, h, iconButton, label as setLabel, mark, on, onKeys, setIcon, setText, whole } from "./dom.js"
 
 /** Half a thumb, in pixels: the ends of the range lie this far inside the slider. */
 const inset = 8
@@ -65,12 +65,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 	}
 	on(element, "pointerup pointercancel", end)
 	on(input, "input", () => move(Number(input.value), true))
-	on(input, "keydown", (event) => {
-		const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key]
-		if (!way) return
-		event.preventDefault()
-		move(value + way * keyStep, true)
-	})
+	onKeys(input, { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }, (way) => move(value + way * keyStep, true))
 
 	const self = {
 		element,
