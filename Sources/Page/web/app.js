@@ -95,7 +95,7 @@ function drawGroups() {
 	}, (button, group) => {
 		setCover(button.picture, group.item?.artwork, group.item?.album)
 		button.text.tell(group.name || "Empty group", group.item?.title ?? "Nothing plays")
-		button.setAttribute("aria-pressed", group.id === current?.id)
+		button.ariaPressed = group.id === current?.id
 		mark(button, "moves", isRunning(group))
 	})
 }

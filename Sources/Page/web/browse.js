@@ -87,14 +87,14 @@ export async function drawLetters(of, ofList) {
 	if (asked !== of || !(found?.letters.length > 1)) return
 	;[places, list, at] = [found.letters, ofList, 0]
 	letters.replaceChildren(...places.map(({ letter }) => h("span", letter.replace(/^\d\d(\d\ds)$/, "$1"))), bubble)
-	letters.setAttribute("aria-valuemax", places.length - 1)
+	letters.ariaValueMax = places.length - 1
 	tell()
 	letters.hidden = false
 }
 
 function tell() {
-	letters.setAttribute("aria-valuenow", at)
-	letters.setAttribute("aria-valuetext", places[at].letter)
+	letters.ariaValueNow = at
+	letters.ariaValueText = places[at].letter
 }
 
 function jump(to) {

@@ -41,7 +41,7 @@ function drawHearts() {
 
 function draw(button) {
 	const isKept = kept.has(button.dataset.key)
-	button.setAttribute("aria-pressed", isKept)
+	button.ariaPressed = isKept
 	mark(button, "on", isKept)
 	button.hidden = !button.dataset.key || isGuest()
 	label(button, `Favourite: ${button.dataset.name}`)

@@ -70,7 +70,7 @@ function openLyrics(wish) {
 	isOpen = wish
 	lyrics.hidden = !isOpen || !sung.length
 	lyricsButton.hidden = !sung.length
-	attribute(lyricsButton, "aria-pressed", `${isOpen}`)
+	lyricsButton.ariaPressed = isOpen
 	current = -1
 }
 
@@ -96,10 +96,10 @@ function tickLyrics(group) {
 	if (lyrics.hidden || sung[0]?.atS == null) return
 	const now = sung.findLastIndex(({ atS }) => atS <= position(group))
 	if (now === current) return
-	lyrics.children[current]?.removeAttribute("aria-current")
-	current = now
 	const line = lyrics.children[now]
-	line?.setAttribute("aria-current", "true")
+	if (lyrics.children[current]) lyrics.children[current].ariaCurrent = null
+	if (line) line.ariaCurrent = true
+	current = now
 	lyrics.scrollTo({ top: line ? line.offsetTop - lyrics.clientHeight / 2.5 : 0, behavior: "smooth" })
 }
 

@@ -31,7 +31,7 @@ export class Plot {
 		const frame = { left, right, top, bottom, floor, x, y, boundY, widest, range, nowMs, isWide }
 		this.picture.setAttribute("viewBox", `0 0 ${width} ${height}`)
 		const now = seen.filter(({ points }) => points.length).map(({ name, points }) => `${name} ${exact(points.at(-1)[1])}`)
-		this.picture.setAttribute("aria-label", `Sync error of each room over the last five minutes. Now: ${now.join(", ")}.`)
+		this.picture.ariaLabel = `Sync error of each room over the last five minutes. Now: ${now.join(", ")}.`
 		this.picture.replaceChildren(this.grid(frame), ...seen.map((room) => boundOf(room, frame)), ...this.marks(marks, seen, frame),
 			...seen.map((room) => lineOf(room, frame)), ...ends(seen, frame))
 	}

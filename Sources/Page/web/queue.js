@@ -56,7 +56,7 @@ class Entries {
 }
 
 export function buildQueue() {
-	list.element.setAttribute("aria-label", "Queue")
+	list.element.ariaLabel = "Queue"
 	scroller.append(list.element, nothing)
 	view.append(h("header.view-head", h("div.two", h("h2", "Queue"), size), undoButton, jumpButton, moreButton), scroller)
 	reorder(list, (from, to) => move(entries.list[from], to + 1))

@@ -64,7 +64,7 @@ function groupCard(group) {
 		setCover(picture, group.item?.artwork, group.item?.album)
 		mark(card, "current", isCurrent)
 		attribute(card, "aria-label", group.name)
-		attribute(choose, "aria-pressed", `${isCurrent}`)
+		choose.ariaPressed = isCurrent
 		setIcon(play, isRunning(group) ? "pause" : "play")
 		label(play, `${isRunning(group) ? "Pause" : "Play"} in ${group.name}`)
 		volume.draw(group.name, group.volume, group.muted, !isSettable(group))

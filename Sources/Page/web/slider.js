@@ -23,7 +23,7 @@ export function slider({ label, min = 0, max = 100, step = 1, tapStep = 2, keySt
 		element.style.setProperty("--at", (max > min ? (clamp(value, min, max) - min) / (max - min) : 0).toFixed(4))
 		input.value = value
 		setText(bubble, format(value))
-		input.setAttribute("aria-valuetext", format(value))
+		input.ariaValueText = format(value)
 	}
 	function move(next, isLast) {
 		next = clamp(Number((Math.round(next / step) * step).toFixed(4)), min, max)
@@ -104,7 +104,7 @@ export function volumeRow(send, mute) {
 			button.disabled = bar.input.disabled = isOff
 			mark(bar.element, "off", isOff)
 			bar.set(volume ?? 0)
-			bar.input.setAttribute("aria-label", `Volume: ${name}`)
+			bar.input.ariaLabel = `Volume: ${name}`
 			mark(bar.element, "muted", isMuted)
 			setText(number, volume == null ? "" : whole(bar.value))
 		},

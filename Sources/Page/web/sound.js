@@ -18,7 +18,7 @@ export function choices(title, options, pick) {
 	return {
 		element: h("div.choices", { role: "group", called: title }, buttons),
 		draw: (value, isOff = false) => buttons.forEach((button) => {
-			button.setAttribute("aria-pressed", button.choice === (value ?? null))
+			button.ariaPressed = button.choice === (value ?? null)
 			button.disabled = isOff
 		}),
 	}

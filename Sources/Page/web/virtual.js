@@ -51,8 +51,8 @@ export class VirtualList {
 			const old = this.items.get(index)
 			const item = old ?? this.insert(index)
 			if (old && !isFull) continue
-			item.setAttribute("aria-posinset", index + 1)
-			item.setAttribute("aria-setsize", this.count)
+			item.ariaPosInSet = index + 1
+			item.ariaSetSize = this.count
 			this.update(item, index)
 			this.place(item, index)
 		}
