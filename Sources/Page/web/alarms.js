@@ -1,7 +1,7 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
 import {
-	act, attribute, byId, confirm, currentGroup, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, select, setText, sheet, span,
+	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, select, setText, sheet, span,
 	stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { loudness } from "./room.js"
@@ -14,7 +14,7 @@ const days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 // Times are the household's, shown as the browser's language shows them: as if they were UTC.
 
 /** Returns a function that shows a day, numbered since 1970, and a minute of it. */
-const shown = (options) => (day, minute = 0) => new Intl.DateTimeFormat(language(), { timeZone: "UTC", ...options }).format((day * 1440 + minute) * 60000)
+const shown = (options) => (day, minute = 0) => dateText((day * 1440 + minute) * 60000, { timeZone: "UTC", ...options })
 const timeText = shown({ timeStyle: "short" })
 const relative = () => new Intl.RelativeTimeFormat(language(), { numeric: "auto" })
 /** Day 4 was a Monday. */

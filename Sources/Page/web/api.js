@@ -113,6 +113,8 @@ export const store = {
 
 /** The language of dates: the household's, or the browser's. */
 export const language = () => store.server.dates || []
+/** A time in that language. `options` are those of `Intl.DateTimeFormat`. */
+export const dateText = (ms, options) => new Intl.DateTimeFormat(language(), options).format(ms)
 
 /** Sends a change. Guesses, [kind, id, patch], show at once, until events contain the answer's revision or the server refuses. */
 export async function act(method, path, body, guesses = [], more) {

@@ -1,6 +1,6 @@
 // Podcasts that the household has subscribed to, and the episodes of one.
 
-import { act, ask, clock, count, dotted, empty, forHousehold, h, isGuest, language, request, textButton, toast, url } from "./kit.js"
+import { act, ask, clock, count, dateText, dotted, empty, forHousehold, h, isGuest, request, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { drop, pageHead, row } from "./tiles.js"
 
@@ -25,6 +25,6 @@ export async function podcast(id, read) {
 	const { podcast, episodes } = await read(path + url`/${id}`)
 	return [pageHead("", podcast.title, null, count(episodes.length, "episode"), null, [{ podcastId: id }]),
 		h("ol.tracks", episodes.map((one) => row(one.title, [{ episodeId: one.id }], { time: one.durationS,
-			below: dotted(one.isNew && "New", one.publishedAtS && new Date(one.publishedAtS * 1000).toLocaleDateString(language(), { dateStyle: "medium" }), one.isPlayed ? "Played" : one.positionS && `at ${clock(one.positionS)}`),
+			below: dotted(one.isNew && "New", one.publishedAtS && dateText(one.publishedAtS * 1000, { dateStyle: "medium" }), one.isPlayed ? "Played" : one.positionS && `at ${clock(one.positionS)}`),
 			more: forHousehold(null, ["check", `Mark as ${one.isPlayed ? "not " : ""}played`, async () => (await act("PATCH", `/library/episodes/${one.id}`, { isPlayed: !one.isPlayed })) && load()]) })))]
 }

@@ -1,13 +1,12 @@
 // Sets the household up: its rooms, the folders of its music, and its settings.
 
 import {
-	act, count, currentGroup, dotted, enqueue, form, get, h, icon, iconButton, isGuest, keyed, language, lines, newGroup, noRooms, on, reading, rename, select, setText, sheet, stateText, store,
+	act, count, currentGroup, dateText, dotted, enqueue, form, get, h, icon, iconButton, isGuest, keyed, lines, newGroup, noRooms, on, reading, rename, select, setText, sheet, stateText, store,
 	textButton, toast, url, warn,
 } from "./kit.js"
 import { devices } from "./devices.js"
 import { pair, roomSheet } from "./room.js"
 
-const moment = (seconds) => new Date(seconds * 1000).toLocaleString(language(), { dateStyle: "short", timeStyle: "short" })
 let isBegun = false
 /** True until there is music and a room for it, and from then on until this page plays something. */
 export const needsSetUp = () => store.revision > 0 && !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.pairedRooms()[0])
@@ -44,7 +43,7 @@ function folders() {
 				return Object.assign(h("li.loose", icon("folder"), text.box), { text })
 			}, (row, { name, path, isFixed, isAway, trackCount }) => {
 				const server = path === `library:${name}` && servers.find((one) => one.name === name)
-				row.text.tell(server?.address ?? path, dotted(server && name, server?.awaySinceS ? `not there since ${moment(server.awaySinceS)}` : isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
+				row.text.tell(server?.address ?? path, dotted(server && name, server?.awaySinceS ? `not there since ${dateText(server.awaySinceS * 1000, { dateStyle: "short", timeStyle: "short" })}` : isAway ? "not there now" : count(trackCount, "track"), isFixed && "named by the configuration"))
 				row.querySelector("button")?.remove()
 				if (!isFixed) row.append(iconButton("trash", `Take ${name} out of the library`, () => act("DELETE", server ? url`/servers?name=${name}` : url`/folders?path=${path}`)))
 			}, ({ path }) => path)

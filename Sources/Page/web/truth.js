@@ -1,7 +1,7 @@
 // The line of facts about the sound, and their explanations.
 
 import { effects, isRunning, sleepIn } from "./actions.js"
-import { language, store } from "./api.js"
+import { dateText, store } from "./api.js"
 import { dotted, h, icon, keyed, setIcon, setText, span } from "./dom.js"
 import { sheet } from "./overlay.js"
 
@@ -16,7 +16,7 @@ export const isSettable = (group) => store.roomsOf(group ?? { roomIds: [] }).som
 /** The distance that sound travels in this time: 1 cm in 29 µs. */
 export const travel = (us) => (us < 29 ? `${Math.max(1, Math.round(us * 0.343))} mm` : `${Math.round(us * 0.0343)} cm`)
 
-const time = (atMs) => new Date(Date.now() + atMs - store.nowMs()).toLocaleTimeString(language(), { timeStyle: "short" })
+const time = (atMs) => dateText(Date.now() + atMs - store.nowMs(), { timeStyle: "short" })
 
 const outdated = "needs an update"
 const other = (room) => room.reason?.holder ?? "Another sender"
