@@ -18,7 +18,7 @@ export function roomSound(id) {
 		const sides = stepper("Balance", { ...balance, format: (value) => (value ? `${Math.abs(Math.round(value))} % ${value < 0 ? "left" : "right"}` : "middle"), kind: "centred", send: later("balance") })
 		const toggle = (title, key) => choices(title, { Off: false, On: true }, (value) => set({ [key]: value }))
 		const power = toggle("This sound", "isOn")
-		const [loudness, crossfeed, fir] = [toggle("Loudness", "hasLoudness"), toggle("Crossfeed", "hasCrossfeed"), toggle("FIR filter", "usesFIR")]
+		const [loudness, crossfeed, fir] = [toggle("Loudness", "hasLoudness"), toggle("Crossfeed for headphones", "hasCrossfeed"), toggle("FIR filter", "usesFIR")]
 		const rows = h("div")
 		let shown = ""
 		const read = () => [...rows.children].map((row) => {
@@ -35,10 +35,8 @@ export function roomSound(id) {
 			return row
 		}
 		const add = textButton("plus", "Add a band", () => { rows.append(line({ kind: "peak", frequency: 1000, gain: 0, q: 1 })); send() })
-		const filter = field("FIR filter", null, fir.element)
 		const note = h("p.dim")
-		body.append(field("This sound", null, power.element), bass.element, treble.element, sides.element, field("Loudness", null, loudness.element),
-			field("Crossfeed for headphones", null, crossfeed.element), filter, field("Bands: Hz, dB, Q", null, rows, add), note)
+		body.append(power.element, bass.element, treble.element, sides.element, loudness.element, crossfeed.element, fir.element, field("Bands: Hz, dB, Q", null, rows, add), note)
 		return () => {
 			const now = sound()
 			if (!now) return close()
@@ -48,7 +46,7 @@ export function roomSound(id) {
 			sides.draw(now.balance)
 			loudness.draw(now.hasLoudness)
 			crossfeed.draw(now.hasCrossfeed)
-			filter.hidden = !now.hasFIR
+			fir.element.hidden = !now.hasFIR
 			fir.draw(now.usesFIR)
 			add.hidden = now.bands.length > 7
 			setText(note, now.crossover ? `Crossover: ${now.crossover.part} ${now.crossover.frequency} Hz` : "")

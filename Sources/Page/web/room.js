@@ -61,7 +61,7 @@ export function roomSheet(id) {
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
 		const partners = store.pairedRooms().filter((other) => other.id !== id && !other.stereo)
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
-		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, stereo ? "" : field("Channels", null, channels.element)])] : []), h("div.lines",
+		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, stereo ? "" : channels.element])] : []), h("div.lines",
 			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),
 			canSet && mute,
 			canSet && !isGuest() && room().sound && line("tune", "Sound", () => roomSound(id)),

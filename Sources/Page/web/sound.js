@@ -12,11 +12,11 @@ const sleeps = { "Off": 0, "15 min": 900, "30 min": 1800, "45 min": 2700, "1 h":
 const preset = (filters) => Object.values(equalizers).find((preset) => preset.length === filters.length
 	&& preset.every((filter, index) => Object.keys(filter).every((key) => filter[key] === filters[index][key])))
 
-/** A row of buttons, one of which is chosen. `draw(value)` marks it. */
-export function choices(title, options, pick) {
+/** A title, and a row of buttons, one of which is chosen. `draw(value)` marks it. `note` is beside the title. */
+export function choices(title, options, pick, note) {
 	const buttons = Object.entries(options).map(([text, value]) => Object.assign(h("button", () => pick(value), text), { choice: value }))
 	return {
-		element: h("div.choices", { role: "group", called: title }, buttons),
+		element: field(title, note, h("div.choices", { role: "group", called: title }, buttons)),
 		draw: (value, isOff = false) => buttons.forEach((button) => {
 			button.ariaPressed = button.choice === (value ?? null)
 			button.disabled = isOff
@@ -37,18 +37,17 @@ export function sound() {
 		const loudness = choices("Loudness", loudnesses, (loudness) => effects(currentGroup(), { loudness }))
 		const crossfade = choices("Crossfade", { "Off": null, "3 s": 3, "6 s": 6, "12 s": 12 }, (crossfadeS) => effects(currentGroup(), { crossfadeS }))
 		const equalizer = choices("Equalizer", equalizers, (filters) => effects(currentGroup(), { filters }))
-		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds))
+		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds), sleepText)
 		const look = choices("Look of this page", { "As the system": "auto", "Light": "light", "Dark": "dark" }, (value) => {
 			remember("theme", root.dataset.theme = value)
 			store.changed()
 		})
 		const note = h("p.dim")
 		if (currentGroup()) {
-			if (!isGuest()) body.append(note, field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), field("Loudness", null, loudness.element),
-				field("Crossfade", null, crossfade.element), field("Equalizer", null, equalizer.element))
-			body.append(field("Sleep timer", sleepText, sleep.element))
+			if (!isGuest()) body.append(note, field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), loudness.element, crossfade.element, equalizer.element)
+			body.append(sleep.element)
 		}
-		body.append(field("Look of this page", null, look.element))
+		body.append(look.element)
 		return () => {
 			look.draw(root.dataset.theme)
 			const group = currentGroup()
