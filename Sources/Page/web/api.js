@@ -52,15 +52,10 @@ export const store = {
 	},
 	change(change) {
 		this.heard(change.nowMs)
-		for (const group of change.groups ?? []) this.groups.set(group.id, group)
-		for (const room of change.rooms ?? []) this.rooms.set(room.id, room)
+		for (const kind of ["groups", "rooms"]) for (const thing of change[kind] ?? []) this[kind].set(thing.id, thing)
 		for (const id of change.removedGroups ?? []) this.groups.delete(id)
 		for (const id of change.removedRooms ?? []) this.rooms.delete(id)
-		this.server = change.server ?? this.server
-		this.inputs = change.inputs ?? this.inputs
-		this.alarms = change.alarms ?? this.alarms
-		this.scenes = change.scenes ?? this.scenes
-		this.library = change.library ?? this.library
+		for (const part of ["server", "inputs", "alarms", "scenes", "library"]) this[part] = change[part] ?? this[part]
 		this.revision = change.revision
 		this.guesses = this.guesses.filter((guess) => !(guess.revision <= this.revision))
 		this.changed()
