@@ -20,6 +20,9 @@ export function pair(room) {
 	})
 }
 
+/** The room makes a sound, so that people find it. */
+export const hear = async ({ id, name }) => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)
+
 /** A slider between buttons − and +, with its title and value above. */
 export function stepper(title, { min, max, format, send, hint, kind }) {
 	const text = h("output")
@@ -65,7 +68,7 @@ export function roomSheet(id) {
 			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),
 			canSet && mute,
 			canSet && !isGuest() && room().sound && line("tune", "Sound", () => roomSound(id)),
-			canSet && !isGuest() && textButton("speaker", "Make a sound here", async () => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`), ".line"),
+			canSet && !isGuest() && textButton("speaker", "Make a sound here", () => hear(room()), ".line"),
 			!isGuest() && (stereo ? [textButton("right", "Swap left and right", () => act("POST", `/stereo/${id}/swap`), ".line"),
 				line("close", "Separate the stereo pair", () => act("DELETE", `/stereo/${id}`))]
 				: isPaired && partners.length > 0 && line("speaker", "Make a stereo pair", () => makeStereo(room(), partners))),
@@ -92,16 +95,11 @@ export function roomSheet(id) {
 	})
 }
 
-function makeStereo(left, others) {
-	sheet("A stereo pair with", (body, close) =>
-		body.append(h("p.dim", `${left.name} becomes the left speaker.`), ...others.map((right) => textButton("speaker", right.name, () => {
-			close()
-			ask("Name of the pair", { hint: `${left.name} + ${right.name}`, isEmptyFine: true }, (name) => request("POST", "/stereo", { leftId: left.id, rightId: right.id, name }))
-		}, ".line"))))
-}
+/** A sheet with a button for each room or group. */
+const choose = (title, hint, things, act) => sheet(title, (body, close) =>
+	body.append(hint && h("p.dim", hint), ...things.map((thing) => textButton("speaker", thing.name, () => { close(); act(thing); }, ".line"))))
 
-function moveTo(groups, room) {
-	if (groups.length === 1) return join(groups[0], room())
-	return sheet(`Move ${room().name} to`, (body, close) =>
-		body.append(...groups.map((group) => textButton("speaker", group.name, () => { close(); join(group, room()); }, ".line"))))
-}
+const makeStereo = (left, others) => choose("A stereo pair with", `${left.name} becomes the left speaker.`, others, (right) =>
+	ask("Name of the pair", { hint: `${left.name} + ${right.name}`, isEmptyFine: true }, (name) => request("POST", "/stereo", { leftId: left.id, rightId: right.id, name })))
+
+const moveTo = (groups, room) => (groups.length === 1 ? join(groups[0], room()) : choose(`Move ${room().name} to`, "", groups, (group) => join(group, room())))

@@ -2,16 +2,14 @@
 
 import {
 	act, count, currentGroup, dateText, dotted, enqueue, form, get, h, icon, iconButton, isGuest, keyed, lines, newGroup, noRooms, on, reading, rename, select, setText, sheet, stateText, store,
-	textButton, toast, url, warn,
+	textButton, url, warn,
 } from "./kit.js"
 import { devices } from "./devices.js"
-import { pair, roomSheet } from "./room.js"
+import { hear, pair, roomSheet } from "./room.js"
 
 let isBegun = false
 /** True until there is music and a room for it, and from then on until this page plays something. */
 export const needsSetUp = () => store.revision > 0 && !isGuest() && !currentGroup()?.item && (isBegun ||= !store.library.trackCount || !store.pairedRooms()[0])
-
-const hear = async ({ id, name }) => (await act("POST", `/rooms/${id}/identify`)) && toast(`${name} makes a sound`)
 
 function roomRow(room) {
 	const text = lines()
