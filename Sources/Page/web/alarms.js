@@ -1,7 +1,7 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
 import {
-	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, select, setText, sheet, span,
+	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, refill, select, setText, sheet, span,
 	stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { loudness } from "./room.js"
@@ -96,9 +96,7 @@ export function drawAlarms() {
 	setText(zone, isElsewhere ? `Times are those of the house, where it is ${timeText(0, inHouse(now()))} now.` : "")
 	const step = alarms.length ? "" : store.rooms.size ? "first" : "rooms"
 	create.hidden = step !== ""
-	if (nothing.dataset.step === step) return
-	nothing.dataset.step = step
-	nothing.replaceChildren(step === "rooms" ? noRooms() : step ? empty("alarm", "No alarm yet", "Its music is in the rooms ten minutes before, so it rings without a network.",
+	refill(nothing, step, () => step === "rooms" ? noRooms() : step ? empty("alarm", "No alarm yet", "Its music is in the rooms ten minutes before, so it rings without a network.",
 		isGuest() ? {} : { button: "New alarm", act: () => edit() }) : "")
 }
 

@@ -59,6 +59,14 @@ export function setText(element, text) {
 	if (element.textContent !== text) element.textContent = text
 }
 
+/** Fills a box with what `fill` returns, unless `key` is the one that it was filled for. Returns true if it was filled. */
+export function refill(box, key, fill) {
+	if (box.dataset.key === key) return false
+	box.dataset.key = key
+	box.replaceChildren(...[fill()].flat())
+	return true
+}
+
 export function svg(tag, attributes, ...children) {
 	const element = document.createElementNS("http://www.w3.org/2000/svg", tag)
 	for (const name in attributes) element.setAttribute(name, attributes[name])

@@ -2,7 +2,7 @@
 
 import {
 	aim, attribute, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
-	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, repeat, root, seekTo, setCover, setIcon, setText, shuffle, skip, slider, store,
+	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, refill, repeat, root, seekTo, setCover, setIcon, setText, shuffle, skip, slider, store,
 	toggle, url, volumeRow,
 } from "./kit.js"
 import { homeParts } from "./browse.js"
@@ -176,10 +176,8 @@ export function drawNow() {
 
 function drawByline(item) {
 	const { artist, album, albumId } = item ?? {}
-	if (byline.dataset.key === dotted(artist, album, albumId)) return
-	byline.dataset.key = dotted(artist, album, albumId)
 	const link = (text, href) => (text && albumId ? h("a", { href }, text) : text)
-	byline.replaceChildren(...[link(artist, url`#/library/named/${artist}`), artist && album && " · ", link(album, `#/library/album/${albumId}`)].filter(Boolean))
+	refill(byline, dotted(artist, album, albumId), () => [link(artist, url`#/library/named/${artist}`), artist && album && " · ", link(album, `#/library/album/${albumId}`)].filter(Boolean))
 }
 
 /** Shows the next step to take. */
@@ -188,23 +186,20 @@ function drawNothing(group) {
 	const rooms = store.allRooms()
 	if (needsSetUp()) {
 		wizard ??= setUp()
-		if (wizard.parentElement !== nothing) nothing.replaceChildren(wizard)
-		nothing.dataset.key = "set-up"
+		refill(nothing, "set-up", () => wizard)
 		return wizard.draw()
 	}
 	const step = !rooms.length ? "rooms" : !store.library.trackCount ? "library"
 		: group?.queue.count ? "stopped" : group ? "empty" : "group"
 	const key = JSON.stringify([step, store.library.folders, !store.library.scan])
-	if (nothing.dataset.key === key) return
-	nothing.dataset.key = key
-	nothing.replaceChildren({
+	const isNew = refill(nothing, key, {
 		rooms: noRooms,
 		library: noLibrary,
 		stopped: () => empty("play", "Stopped", "The queue is still there.", { button: "Play it", act: () => toggle() }),
 		empty: () => empty("note", "Nothing plays", "Choose an album, and it plays in these rooms.", { button: "Open the library", act: () => go("library") }),
 		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
 			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }) }),
-	}[step]())
+	}[step])
 	const offer = (parts) => nothing.dataset.key === key && nothing.append(...parts)
-	if (["empty", "group"].includes(step)) homeParts().then(offer, () => {})
+	if (isNew && ["empty", "group"].includes(step)) homeParts().then(offer, () => {})
 }

@@ -2,7 +2,7 @@
 
 import {
 	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, iconButton, isGuest, isRunning, label, lines,
-	menu, position, request, setCover, setText, shuffle, span, store, tell, toast, undo,
+	menu, position, refill, request, setCover, setText, shuffle, span, store, tell, toast, undo,
 } from "./kit.js"
 import { handle, reorder, swipe } from "./drag.js"
 import { VirtualList } from "./virtual.js"
@@ -79,11 +79,8 @@ export function drawQueue() {
 	jumpButton.hidden = index == null
 	moreButton.hidden = !group
 	nothing.hidden = length > 0
-	const key = length ? "" : canUndo ?? "empty"
-	if (nothing.dataset.key === key) return
-	nothing.dataset.key = key
 	const next = canUndo ? { button: `Undo: ${canUndo}`, act: () => undo() } : { button: "Open the library", act: () => go("library") }
-	nothing.replaceChildren(length ? "" : empty("queue", "The queue is empty", "Albums, tracks and stations that you add come here.", next))
+	refill(nothing, length ? "" : next.button, () => length ? "" : empty("queue", "The queue is empty", "Albums, tracks and stations that you add come here.", next))
 }
 
 /** How long the rest of the queue is, if all of it is known. */
