@@ -1,7 +1,7 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
 import {
-	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, language, lift, lines, mark, noRooms, on, once, pick, refill, select, setText, sheet, span,
+	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, labelled, language, lift, lines, mark, noRooms, on, once, pick, refill, select, setText, sheet, span,
 	stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { loudness } from "./room.js"
@@ -143,6 +143,13 @@ function card(alarm) {
 /** Seconds to choose from, with those that are set. */
 const times = (title, list, set, zero) => select(title, [...new Set([...list, set])].sort((a, b) => a - b).map((seconds) => [seconds, seconds ? span(seconds) : zero]), set)
 
+/** A slider for one of the volumes of `set`, which it changes. */
+function chosen(key, set, hint) {
+	const bar = loudness(key, { hint, send: (value) => bar.draw(set[key] = value) })
+	bar.draw(set[key])
+	return bar.element
+}
+
 /** Music to choose from. What is set stays if nothing else is chosen: its value is empty. */
 function chooseMusic(set) {
 	const isItems = set.kind === "items"
@@ -173,10 +180,6 @@ function edit(alarm) {
 		const others = set.roomIds.filter((id) => !store.room(id)).map((id) => ({ id, name: nameOf(id) }))
 		const rooms = h("div", [...usual, ...others].map((room) => pick(room, room.state && isOut(room) ? stateText(room) : "", look, set.roomIds.includes(room.id))))
 		const music = chooseMusic(set.music)
-		const volume = loudness("volume", { send: (value) => {
-			set.volume = value
-			volume.draw(value)
-		} })
 		const rise = times("Rise", [0, 60, 300, 600, 900, 1800], set.riseS, "none")
 		const length = times("Length", [300, 600, 1800, 3600, 7200, 10800], set.lengthS)
 		const pause = times("Snooze", [300, 540, 600, 900, 1200, 1800], set.snoozeS)
@@ -194,9 +197,8 @@ function edit(alarm) {
 			close()
 			toast(done.nextAtS ? `Rings ${dayText(done)} at ${clockOf(done)}, ${until(done)}` : "Saved")
 		})
-		volume.draw(set.volume)
 		look()
-		body.append(h("form.ask.set-alarm", { onsubmit }, zone.textContent && h("p.dim", zone.textContent), time, field("Days", dayHint, dayBoxes), field("Rooms", null, rooms), music.row, volume.element,
+		body.append(h("form.ask.set-alarm", { onsubmit }, zone.textContent && h("p.dim", zone.textContent), time, field("Days", dayHint, dayBoxes), field("Rooms", null, rooms), music.row, chosen("volume", set),
 			rise.row, length.row, pause.row, name, alarm && textButton("trash", "Delete", () => { close(); remove(alarm) }, ".line.danger"), h("div.foot", save)))
 	})
 }
@@ -212,15 +214,10 @@ function editNight() {
 	const set = { from: "22:00", to: "07:00", volumeLimit: 25, ...store.server.night }
 	sheet("Quiet nights", (body, close) => {
 		const [from, to] = [set.from, set.to].map((value) => h("input", { type: "time", value, required: true }))
-		const limit = loudness("volumeLimit", { send: (value) => {
-			set.volumeLimit = value
-			limit.draw(value)
-		}, hint: "Louder rooms are turned down then. Alarms are as loud as set." })
 		const save = async () => {
 			if (await act("PUT", "/night", { from: from.value, to: to.value, volumeLimit: Math.round(set.volumeLimit) })) close()
 		}
-		limit.draw(set.volumeLimit)
-		body.append(form("Save", save, h("label.field.choose", h("h3", "From"), from), h("label.field.choose", h("h3", "To"), to), limit.element,
+		body.append(form("Save", save, labelled("From", from), labelled("To", to), chosen("volumeLimit", set, "Louder rooms are turned down then. Alarms are as loud as set."),
 			store.server.night && textButton("trash", "No quiet nights", () => { close(); act("DELETE", "/night") }, ".line.danger")))
 	})
 }

@@ -131,11 +131,14 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 	})
 }
 
+/** A row with a title, and a field that needs little space. */
+export const labelled = (title, box) => h("label.field.choose", h("h3", title), box)
+
 /** A list of the system's own, in a row with its title. `options`: [value, text]. */
 export function select(title, options, value) {
 	const box = h("select", options.map(([value, text]) => h("option", { value }, text)))
 	box.value = value
-	return { box, row: h("label.field.choose", h("h3", title), box) }
+	return { box, row: labelled(title, box) }
 }
 
 /** A form with a button at its end. */
