@@ -1,7 +1,7 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
 import {
-	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, labelled, language, lift, lines, mark, noRooms, on, once, pick, refill, select, setText, sheet, span,
+	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, labelled, language, lift, lines, mark, noRooms, on, pick, refill, select, setText, sheet, span,
 	stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { loudness } from "./room.js"
@@ -183,23 +183,23 @@ function edit(alarm) {
 		const rise = times("Rise", [0, 60, 300, 600, 900, 1800], set.riseS, "none")
 		const length = times("Length", [300, 600, 1800, 3600, 7200, 10800], set.lengthS)
 		const pause = times("Snooze", [300, 540, 600, 900, 1200, 1800], set.snoozeS)
-		const save = h("button.primary", { type: "submit" }, "Save")
 		const ticked = (box) => [...box.querySelectorAll(":checked")].map((input) => input.value)
 		function look() {
 			setText(dayHint, daysText(days.filter((day) => ticked(dayBoxes).includes(day))))
-			save.disabled = !ticked(rooms).length
+			all.querySelector("[type=submit]").disabled = !ticked(rooms).length
 		}
-		const onsubmit = once(save, async () => {
+		const save = async () => {
 			const order = { time: time.value, name: name.value.trim() || null, days: ticked(dayBoxes), roomIds: ticked(rooms), volume: Math.round(set.volume),
 				riseS: Number(rise.box.value), lengthS: Number(length.box.value), snoozeS: Number(pause.box.value), isOn: true, ...wanted(music.box.value) }
 			const done = await act(alarm ? "PATCH" : "POST", alarm ? `/alarms/${alarm.id}` : "/alarms", order)
 			if (!done) return
 			close()
 			toast(done.nextAtS ? `Rings ${dayText(done)} at ${clockOf(done)}, ${until(done)}` : "Saved")
-		})
+		}
+		const all = form("Save", save, zone.textContent && h("p.dim", zone.textContent), time, field("Days", dayHint, dayBoxes), field("Rooms", null, rooms), music.row, chosen("volume", set),
+			rise.row, length.row, pause.row, name, alarm && textButton("trash", "Delete", () => { close(); remove(alarm) }, ".line.danger"))
 		look()
-		body.append(h("form.ask.set-alarm", { onsubmit }, zone.textContent && h("p.dim", zone.textContent), time, field("Days", dayHint, dayBoxes), field("Rooms", null, rooms), music.row, chosen("volume", set),
-			rise.row, length.row, pause.row, name, alarm && textButton("trash", "Delete", () => { close(); remove(alarm) }, ".line.danger"), h("div.foot", save)))
+		body.append(all)
 	})
 }
 
