@@ -2,7 +2,7 @@
 
 import { isGuest } from "./access.js"
 import { act, get, newest, request, store } from "./api.js"
-import { clamp, h, icon, lines, remember, remembered, url } from "./dom.js"
+import { clamp, h, icon, lines, remember, remembered, ticked, url } from "./dom.js"
 import { heartLine } from "./favourites.js"
 import { ask, menu, settled, sheet, toast, warn } from "./overlay.js"
 
@@ -171,10 +171,9 @@ export function chooseRooms(then, { title = "Where should it play?", button = "P
 	// With a single room there is nothing to ask.
 	if (then && rooms.length === 1) return use([rooms[0].id])
 	return sheet(title, (body, close) => {
-		const ticked = () => [...body.querySelectorAll("input:checked")].map((input) => input.value)
-		const submit = h("button.primary", () => { close(); use(ticked()); }, button)
+		const submit = h("button.primary", () => { close(); use(ticked(body)); }, button)
 		const usual = withOthers ? [] : usualRooms()
-		const look = () => (submit.disabled = !ticked().length)
+		const look = () => (submit.disabled = !ticked(body).length)
 		const rows = new Map()
 		body.append(submit)
 		// Rooms that come are added at the end: nothing moves under the finger.

@@ -2,7 +2,7 @@
 
 import {
 	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, labelled, language, lift, lines, mark, noRooms, on, pick, refill, select, setText, sheet, span,
-	stateText, store, textButton, toast, whole,
+	stateText, store, textButton, ticked, toast, whole,
 } from "./kit.js"
 import { loudness } from "./room.js"
 import { field } from "./sound.js"
@@ -183,7 +183,6 @@ function edit(alarm) {
 		const rise = times("Rise", [0, 60, 300, 600, 900, 1800], set.riseS, "none")
 		const length = times("Length", [300, 600, 1800, 3600, 7200, 10800], set.lengthS)
 		const pause = times("Snooze", [300, 540, 600, 900, 1200, 1800], set.snoozeS)
-		const ticked = (box) => [...box.querySelectorAll(":checked")].map((input) => input.value)
 		function look() {
 			setText(dayHint, daysText(days.filter((day) => ticked(dayBoxes).includes(day))))
 			all.querySelector("[type=submit]").disabled = !ticked(rooms).length

@@ -40,6 +40,8 @@ export function onKeys(target, ways, act) {
 
 /** Adds a class, or removes it. */
 export const mark = (element, name, isOn) => element.classList.toggle(name, !!isOn)
+/** The values of the boxes in it that are ticked. */
+export const ticked = (box) => [...box.querySelectorAll(":checked")].map(({ value }) => value)
 export const root = document.documentElement
 export const byId = (id) => document.getElementById(id)
 

@@ -3,7 +3,7 @@
 import {
 	act, ask, attribute, byId, chooseGroup, chooseRooms, cover, currentGroup, forHousehold, form, groupVolume, h, iconButton, isGuest, isOut, isRunning, isSettable,
 	isTrouble, join, keyed, label, leave, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setCover, setIcon, setText,
-	sheet, stateText, store, textButton, toast, toggle, volumeRow, whole,
+	sheet, stateText, store, textButton, ticked, toast, toggle, volumeRow, whole,
 } from "./kit.js"
 import { pair, roomSheet } from "./room.js"
 import { settings } from "./setup.js"
@@ -144,12 +144,10 @@ function groupMenu(anchor, group) {
 function announce() {
 	sheet("Announce", (body, close) => {
 		const text = h("input", { placeholder: "Dinner is ready", called: "Words", maxlength: 1000, autofocus: true, autocomplete: "off" })
-		const rooms = store.pairedRooms().filter((room) => room.isPresent).map((room) => pick(room, isOut(room) ? stateText(room) : "", null, !isOut(room)))
+		const rooms = h("div", store.pairedRooms().filter((room) => room.isPresent).map((room) => pick(room, isOut(room) ? stateText(room) : "", null, !isOut(room))))
 		const chime = pick({ name: "With a chime" }, "", null, true)
-		const isOn = (row) => row.querySelector("input").checked
 		const say = async () => {
-			const roomIds = rooms.filter(isOn).map((row) => row.querySelector("input").value)
-			const done = await act("POST", "/announce", { ...(text.value.trim() && { text: text.value }), roomIds, chime: isOn(chime) }, [], { waitS: 20 })
+			const done = await act("POST", "/announce", { ...(text.value.trim() && { text: text.value }), roomIds: ticked(rooms), chime: ticked(chime).length > 0 }, [], { waitS: 20 })
 			if (!done) return
 			close()
 			toast(done.said)
