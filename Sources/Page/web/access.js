@@ -2,7 +2,7 @@
 
 import { request } from "./api.js"
 import { byId, h, on, root } from "./dom.js"
-import { ask, countDown } from "./overlay.js"
+import { ask, question } from "./overlay.js"
 
 export const isGuest = () => root.dataset.asker === "guest"
 
@@ -40,30 +40,19 @@ export async function enter() {
 }
 
 export function askForPIN(text = "") {
-	const problem = h("p.problem", { role: "alert" }, text)
-	const field = h("input.pin", { type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", called: "PIN of this household", autofocus: true })
-	const button = h("button.primary", { type: "submit" }, "Open")
+	const field = h("input.pin", { inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", called: "PIN of this household", autofocus: true })
+	const form = question(field, "Open", async (pin) => {
+		await request("POST", "/browsers", { pin: pin || "?" })
+		location.reload()
+	})
+	const [, problem, button] = form.children
+	problem.textContent = text
 	const digits = () => field.value.replace(/\D/g, "").slice(0, 8)
 	on(field, "input", () => {
 		problem.textContent = ""
 		field.value = digits().replace(/^(\d{4})(?=\d)/, "$1 ")
 		if (digits().length === 8 && !button.disabled) form.requestSubmit()
 	})
-	const onsubmit = async (event) => {
-		event.preventDefault()
-		if (button.disabled) return
-		button.disabled = true
-		try {
-			await request("POST", "/browsers", { pin: field.value || "?" })
-			location.reload()
-		} catch (error) {
-			button.disabled = false
-			problem.textContent = error.message
-			field.select()
-			if (error.retryAfterS) await countDown(button, error.retryAfterS)
-		}
-	}
-	const form = h("form.ask", { onsubmit }, field, problem, button)
 	const brand = document.querySelector(".brand svg").cloneNode(true)
 	const box = h("main.door", brand, h("h1", "PIN of this household"),
 		h("p.dim", "On the computer that plays: ", h("code", "tutti pin"), ". Or on a paired phone: Rooms, Settings, Devices, Add a phone."), form,

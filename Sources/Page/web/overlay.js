@@ -109,25 +109,32 @@ export const once = (submit, act) => async (event) => {
 	}
 }
 
-/** Asks for one line of text. If `act` throws, shows the error and asks again. `more` is below. */
+/** A form for one line of text, which `act` gets. If `act` throws, the form shows the error and asks again. */
+export function question(input, button, act, detail) {
+	const problem = h("p.problem", { role: "alert" })
+	const submit = h("button.primary", { type: "submit" }, button)
+	const onsubmit = once(submit, async () => {
+		problem.textContent = ""
+		try {
+			await act(input.value.trim())
+		} catch (error) {
+			problem.textContent = error.message
+			input.select()
+			if (error.retryAfterS) await countDown(submit, error.retryAfterS)
+		}
+	})
+	return h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit)
+}
+
+/** Asks for one line of text in a sheet. `more` is below. */
 export function ask(title, { value = "", hint = "", button = "Save", inputmode = "text", detail, more, isEmptyFine }, act) {
 	sheet(title, (body, close) => {
-		const input = h("input", { type: "text", value, placeholder: hint, inputmode, called: title, autofocus: true, autocomplete: "off" })
-		const problem = h("p.problem", { role: "alert" })
-		const submit = h("button.primary", { type: "submit" }, button)
-		const onsubmit = once(submit, async () => {
-			problem.textContent = ""
-			try {
-				if (!input.value.trim() && !isEmptyFine) return
-				await act(input.value.trim())
-				close()
-			} catch (error) {
-				problem.textContent = error.message
-				if (error.retryAfterS) await countDown(submit, error.retryAfterS)
-				input.select()
-			}
-		})
-		body.append(h("form.ask", { onsubmit }, detail && h("p", detail), input, problem, submit), more ?? "")
+		const input = h("input", { value, placeholder: hint, inputmode, called: title, autofocus: true, autocomplete: "off" })
+		body.append(question(input, button, async (text) => {
+			if (!text && !isEmptyFine) return
+			await act(text)
+			close()
+		}, detail), more ?? "")
 	})
 }
 
@@ -148,7 +155,7 @@ export function form(button, act, ...parts) {
 }
 
 /** Disables a button for some seconds, and shows how many are left. */
-export async function countDown(button, seconds) {
+async function countDown(button, seconds) {
 	const text = button.textContent
 	button.disabled = true
 	for (let left = seconds; left > 0 && button.isConnected; left--) {
