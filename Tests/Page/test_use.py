@@ -80,6 +80,22 @@ class Setting(UseTest):
         expect(form).to_have_count(0)
         self.assertEqual([each["name"] for each in self.api(page, "GET", "/servers")["servers"]], ["Loft"])
 
+    def test_a_search_without_media_servers_says_what_to_do_and_a_failed_one_does_not(self):
+        page = self.open("rooms")
+        page.route("**/servers/found", lambda route: route.fulfill(json={"servers": []}))
+        page.get_by_role("button", name="Settings").click()
+        page.get_by_role("button", name="Add a server").click()
+        form = page.get_by_role("dialog", name="Add a server")
+        kind, found = form.get_by_role("combobox", name="Kind"), form.locator(".choices")
+        kind.select_option("upnp")
+        expect(found).to_have_text("No server answered. Is it switched on, and in this network? You can also type its address below.")
+        kind.select_option("token")
+        expect(found).to_be_hidden()
+        page.route("**/servers/found", lambda route: route.fulfill(status=503, json={"detail": "Too many searches."}))
+        kind.select_option("upnp")
+        expect(self.toast(page)).to_have_text("Too many searches.")
+        expect(found).to_be_empty()
+
 
 class FirstRooms(UseTest):
     scene = "first"

@@ -76,8 +76,9 @@ const addServer = (body, close) => {
 		fields[2].hidden = fields[3].hidden = !found.hidden
 		if (found.hidden) return
 		setText(found, "Searching …")
-		const servers = (await get("/servers/found").catch(warn))?.servers ?? []
-		found.replaceChildren(...servers.map(({ name, address }) => h("button", () => ([fields[0].value, fields[1].value] = [name, address]), name)))
+		const servers = (await get("/servers/found").catch(warn))?.servers
+		setText(found, servers?.length === 0 ? "No server answered. Is it switched on, and in this network? You can also type its address below." : "")
+		found.append(...(servers ?? []).map(({ name, address }) => h("button", () => ([fields[0].value, fields[1].value] = [name, address]), name)))
 	}
 	body.append(form("Add", async () => {
 		const [name, address, user, password] = fields.map(({ value }) => value || undefined)
