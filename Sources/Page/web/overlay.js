@@ -89,7 +89,8 @@ export function toast(text, { isError = false, undo } = {}) {
 	setTimeout(() => message.remove(), undo || isError ? 8000 : 3000)
 }
 
-export const warn = (error) => toast(error.message, { isError: true })
+/** Shows an error. `edited` is what somebody else may have changed in the meantime. */
+export const warn = (error, edited) => toast(edited && error.status === 412 ? `Someone else changed ${edited} just now. Here it is; try again.` : error.message, { isError: true })
 
 /** Confirms an action that cannot be undone. */
 export const confirm = (title, text, button, act) => sheet(title, (body, close) =>

@@ -1,7 +1,7 @@
 // Playlists that the household has saved, and the page of one.
 
 import { handle, reorder } from "./drag.js"
-import { ask, count, dotted, forHousehold, h, isGuest, label, request, tell, toast, url } from "./kit.js"
+import { ask, count, dotted, forHousehold, h, isGuest, label, request, tell, url, warn } from "./kit.js"
 import { load } from "./library.js"
 import { drop, looseTrack, pageHead, row, scroller } from "./tiles.js"
 import { VirtualList } from "./virtual.js"
@@ -76,7 +76,7 @@ const edit = (from, to, own = open) => (last = last.then(async () => {
 			{ headers: { "If-Match": `"${playlist.revision}"` } })
 	} catch (error) {
 		open = { ...open }
-		toast(error.status === 412 ? "Someone else changed this playlist just now. Here it is; try again." : error.message, { isError: true })
+		warn(error, "this playlist")
 	}
 	await load()
 }))

@@ -2,7 +2,7 @@
 
 import {
 	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, iconButton, isGuest, isRunning, label, lines,
-	menu, position, refill, request, setCover, setText, shuffle, span, store, tell, toast, undo,
+	menu, position, refill, request, setCover, setText, shuffle, span, store, tell, toast, undo, warn,
 } from "./kit.js"
 import { handle, reorder, swipe } from "./drag.js"
 import { VirtualList } from "./virtual.js"
@@ -187,7 +187,7 @@ function edit(method, entry, body, text) {
 			if (text) toast(text, { undo: () => undo(store.group(own.groupId)) })
 		} catch (error) {
 			own.revision = 0
-			toast(error.status === 412 ? "Someone else changed the queue just now. Here it is; try again." : error.message, { isError: true })
+			warn(error, "the queue")
 		}
 		// Rows that came from pages out of sight are missing.
 		own.fresh.clear()
