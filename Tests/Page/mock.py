@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import catalogue
 import covers
+from alarms import next_at
 from house import House, Refusal, now_ms
 
 FILES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Page/web"
@@ -88,6 +89,9 @@ def _(house, query, body, key):
         group["rate"] = group["effects"]["rate"]
     if "sleepInS" in body:
         group["sleepAtMs"] = now_ms() + body["sleepInS"] * 1000 if body["sleepInS"] else None
+    if "sleepAt" in body:
+        now = time.time()
+        group["sleepAtMs"] = now_ms() + (next_at({"time": body["sleepAt"], "days": [], "skipsNext": False}, house.server["zoneOffsetS"], now) - now) * 1000
     group.update({k: body[k] for k in ("muted", "repeat") if k in body})
     house.announce([key], rooms)
     return 200, house.group(key)

@@ -6,6 +6,7 @@
 
 import json
 import re
+import time
 import unittest
 
 from playwright.sync_api import expect
@@ -276,6 +277,30 @@ class Deck(UseTest):
             self.set_room(page, "Kitchen", state="playing", reason=None, isPresent=True)
             self.api(page, "PATCH", f"/groups/{group}", {"effects": {"rate": 1, "pitch": 0, "loudness": None, "filter": None}, "sleepInS": 0})
             page.context.close()
+
+
+class Sleep(UseTest):
+    def test_the_timer_takes_a_time_of_day_in_the_house_and_shows_when_it_ends(self):
+        page = self.open("now", PHONE, timezone_id="UTC")
+        zone = 5 * 3600 + 1800
+        self.api(page, "POST", "/mock/server", {"zoneOffsetS": zone})
+        page.get_by_role("button", name="Sound and sleep timer").first.click()
+        sheet = page.get_by_role("dialog")
+        until, off = sheet.get_by_label("Play until"), sheet.get_by_role("button", name="Off").last
+        expect(until).to_have_value("")
+        # In two hours, there.
+        at = time.strftime("%H:%M", time.gmtime(time.time() + zone + 7200))
+        with page.expect_request(lambda request: request.method == "PATCH" and "sleepAt" in request.post_data_json) as asked:
+            until.fill(at)
+        self.assertEqual(asked.value.post_data_json, {"sleepAt": at})
+        expect(sheet).to_contain_text(re.compile("pauses in (2 h|1 h 59 min)"))
+        self.assertAlmostEqual((self.group(page)["sleepAtMs"] - self.api(page, "GET", "/state")["nowMs"]) / 60000, 119.5, delta=1)
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Sound and sleep timer").first.click()
+        expect(until).to_have_value(at)
+        off.click()
+        expect(until).to_have_value("")
+        self.assertIsNone(self.group(page)["sleepAtMs"])
 
 
 class Truth(UseTest):

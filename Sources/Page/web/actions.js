@@ -64,6 +64,9 @@ export const patchRoom = (room, patch) => act("PATCH", `/rooms/${room.id}`, patc
 export const effects = (group, patch) => patchGroup(group, { effects: patch }, { effects: { ...group.effects, ...patch } })
 export const sleepIn = (group, seconds) => patchGroup(group, { sleepInS: seconds }, { sleepAtMs: seconds ? store.nowMs() + seconds * 1000 : null })
 
+/** `time`: of the day in the household, such as "23:00"; the next one that comes. */
+export const sleepAt = (group, time) => patchGroup(group, { sleepAt: time }, {})
+
 /** These return functions that send a slider's values. */
 export const groupVolume = () => newest((group, volume) => patchGroup(group, { volume }))
 export const roomVolume = () => newest((room, volume) => patchRoom(room, { volume }))

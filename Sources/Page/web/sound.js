@@ -1,6 +1,6 @@
 // Speed, pitch, loudness, equalizer, sleep timer, and the theme of this page.
 
-import { currentGroup, effects, h, isGuest, newest, remember, root, setText, sheet, signed, sleepIn, slider, span, store } from "./kit.js"
+import { currentGroup, effects, h, isGuest, labelled, newest, remember, root, setText, sheet, signed, sleepAt, sleepIn, slider, span, store } from "./kit.js"
 
 const equalizers = { "Off": [], "More bass": [{ kind: "bass", gain: 6 }], "Less bass": [{ kind: "bass", gain: -6 }], "Brighter": [{ kind: "treble", gain: 4 }],
 	"Voice": [{ kind: "highpass", frequency: 120 }, { kind: "equalizer", frequency: 2500, gain: 5, width: 2 }],
@@ -38,6 +38,8 @@ export function sound() {
 		const crossfade = choices("Crossfade", { "Off": null, "3 s": 3, "6 s": 6, "12 s": 12 }, (crossfadeS) => effects(currentGroup(), { crossfadeS }))
 		const equalizer = choices("Equalizer", equalizers, (filters) => effects(currentGroup(), { filters }))
 		const sleep = choices("Sleep timer", sleeps, (seconds) => sleepIn(currentGroup(), seconds), sleepText)
+		const end = h("input", { type: "time", onchange: () => end.value && setEnd(end.value) })
+		const setEnd = newest((time) => sleepAt(currentGroup(), time), 250)
 		const look = choices("Look of this page", { "As the system": "auto", "Light": "light", "Dark": "dark" }, (value) => {
 			remember("theme", root.dataset.theme = value)
 			store.changed()
@@ -45,7 +47,7 @@ export function sound() {
 		const note = h("p.dim")
 		if (currentGroup()) {
 			if (!isGuest()) body.append(note, field("Speed", rateText, rate.element), field("Pitch", pitchText, pitch.element), loudness.element, crossfade.element, equalizer.element)
-			body.append(sleep.element)
+			body.append(sleep.element, labelled("Play until", end))
 		}
 		body.append(look.element)
 		return () => {
@@ -67,6 +69,9 @@ export function sound() {
 			const left = group.sleepAtMs ? (group.sleepAtMs - store.nowMs()) / 1000 : 0
 			sleep.draw(left > 0 ? Object.values(sleeps).find((value) => Math.abs(value - left) < 45) : 0)
 			setText(sleepText, left > 0 ? `pauses in ${span(left)}` : "")
+			// The nearest minute, on the clocks of the household.
+			const shown = left > 0 ? new Date(Date.now() + (left + store.server.zoneOffsetS + 30) * 1000).toISOString().slice(11, 16) : ""
+			if (end !== document.activeElement && end.value !== shown) end.value = shown
 		}
 	}, "")
 }
