@@ -355,12 +355,16 @@ class House:
         self.renew_library()
         return self.playlist(key)
 
+    def picture(self, uri):
+        """The name of the picture at an address."""
+        return "cover7" if uri else None
+
     def subscribe(self, uri):
         key = f"f{len(self.podcasts) + 1}"
         episodes = [{"id": f"e{len(self.podcasts)}{n}", "title": f"Episode {n} <img src=x>", "publishedAtS": 1700000000 + n * 86400, "durationS": 1800,
                      "isNew": n == 3, "isPlayed": n == 1} for n in (3, 2, 1)]
         episodes[1]["positionS"] = 600
-        self.podcasts[key] = {"id": key, "title": "Wind & <b>Weather</b>", "uri": uri}, episodes
+        self.podcasts[key] = {"id": key, "title": "Wind & <b>Weather</b>", "uri": uri, "artwork": self.picture(uri)}, episodes
         self.renew_library()
         return self.podcast(key)
 

@@ -574,7 +574,9 @@ def _(house, query, body):
 @route("GET", "/library/search")
 def _(house, query, body):
     found = catalogue.search(query["q"], int(query.get("limit", 20)))
-    return 200, {**found, "playlists": [p for p in listed(house) if query["q"].lower() in p["name"].lower()]}
+    podcasts = [house.podcast(key) for key in house.podcasts]
+    return 200, {**found, "playlists": [p for p in listed(house) if query["q"].lower() in p["name"].lower()],
+                 "podcasts": [one for one in podcasts if query["q"].lower() in one["title"].lower()]}
 
 
 @route("GET", "/library/radios")
@@ -584,7 +586,7 @@ def _(house, query, body):
 
 @route("POST", "/library/radios")
 def _(house, query, body):
-    radio = {"id": f"s{len(house.radios) + 10}", "name": body.get("name", "Radio Somewhere"), "uri": body["uri"], "artwork": None}
+    radio = {"id": f"s{len(house.radios) + 10}", "name": body.get("name", "Radio Somewhere"), "uri": body["uri"], "artwork": house.picture(body.get("picture"))}
     house.radios.append(radio)
     house.renew_library()
     return 201, radio

@@ -92,12 +92,14 @@ class Favourites(HomeTest):
     def test_all_stations_of_a_list_are_added(self):
         page = self.open("library/radio", PHONE)
         page.get_by_role("button", name="Add a station").click()
-        lines = "#EXTM3U\r\n#EXTINF:-1,Harbour, at night\r\nhttp://a.example/1\r\n# none\r\nhttp://a.example/2\r\nmusic/b.flac\r\n"
+        lines = "#EXTM3U\r\n#EXTINF:-1 tvg-logo=\"http://a.example/1.png\",Harbour, at night\r\nhttp://a.example/1\r\n# none\r\nhttp://a.example/2\r\nmusic/b.flac\r\n"
         page.get_by_label("Or a list in a file").set_input_files({"name": "a.m3u", "mimeType": "audio/x-mpegurl", "buffer": lines.encode()})
         expect(page.get_by_role("dialog")).to_have_count(0)
         expect(page.locator("#library")).to_contain_text("Harbour, at night")
-        found = {radio["uri"]: radio["name"] for radio in self.api(page, "GET", "/library/radios")["radios"]}
-        self.assertEqual([found[f"http://a.example/{number}"] for number in (1, 2)], ["Harbour, at night", "Radio Somewhere"])
+        found = {radio["uri"]: radio for radio in self.api(page, "GET", "/library/radios")["radios"]}
+        one, two = (found[f"http://a.example/{number}"] for number in (1, 2))
+        self.assertEqual([one["name"], two["name"]], ["Harbour, at night", "Radio Somewhere"])
+        self.assertEqual([bool(one["artwork"]), bool(two["artwork"])], [True, False])
 
     def test_a_heart_answers_at_once_and_takes_itself_back_when_refused(self):
         page = self.open("library/album/a50", PHONE)

@@ -70,6 +70,15 @@ class Podcasts(UseTest):
         page = self.hear(PHONE)
         self.assertEqual(page.evaluate("document.documentElement.scrollWidth > innerWidth"), False)
 
+    def test_a_podcast_has_its_picture_and_is_found_by_a_search(self):
+        page = self.subscribed(PHONE)
+        expect(self.row(page, 0).locator("img.whole")).to_have_count(1)
+        page.get_by_role("searchbox").fill("weather")
+        found = page.locator("#library .part").filter(has_text="Podcasts").locator("xpath=following-sibling::ol[1]")
+        expect(found.locator("li.row")).to_have_count(1)
+        found.get_by_role("link").click()
+        expect(page.locator("#library .page-head img.whole")).to_have_count(1)
+
     def test_new_episodes_are_looked_for_and_the_newest_plays(self):
         page = self.subscribed(LAPTOP)
         page.get_by_role("button", name="Refresh").click()

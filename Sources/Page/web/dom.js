@@ -157,8 +157,10 @@ function loadCovers() {
 			loadCovers()
 			if (type === "load") return image.classList.add("whole")
 			// The server may have to make it first, so try again.
-			if (++image.tries > 5) image.remove()
-			else setTimeout(() => sight.observe(image), image.tries * 1000)
+			if (++image.tries > 5) {
+				image.parentNode.classList.add("named")
+				image.remove()
+			} else setTimeout(() => sight.observe(image), image.tries * 1000)
 		}
 		image.src = image.address
 	}

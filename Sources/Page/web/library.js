@@ -3,7 +3,7 @@
 import { attribute, byId, count, dotted, empty, get, h, icon, iconButton, isGuest, makePlaylist, noLibrary, on, reading, remember, remembered, setText, span, store, textButton, url } from "./kit.js"
 import { drawLetters, genres, history as played, home, homeParts, letters, part as heading, tag, years } from "./browse.js"
 import { playlistPage, playlistRow } from "./playlists.js"
-import { podcast, podcasts } from "./podcasts.js"
+import { podcast, podcastRow, podcasts } from "./podcasts.js"
 import { addRadio, albumCard, artistCard, grid, looseTrack, ownAlbumCard, pagedGrid, pageHead, radioCard, row, scroller, trackRow, verbs } from "./tiles.js"
 
 const view = byId("library")
@@ -217,7 +217,7 @@ const pages = {
 		if (field.value.trim() !== text) field.value = text
 		const limit = only ? 1000 : 24
 		const found = await read(url`/library/search?q=${text}&limit=${limit}`)
-		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", (track) => looseTrack(track)], ["radios", radioCard], ["playlists", (list) => playlistRow(list)]]
+		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", (track) => looseTrack(track)], ["radios", radioCard], ["playlists", (list) => playlistRow(list)], ["podcasts", (one) => podcastRow(one)]]
 		const all = parts.filter(([name]) => found[name]?.length && (!only || name === only)).flatMap(([name, card]) => [
 			h("div.part", h("h2", name[0].toUpperCase() + name.slice(1)), !only && found[name].length === limit
 				? h("a.all", { href: url`#/library/found/${name}/${text}`, called: `All ${name}` }, "All", icon("right")) : h("span.dim", String(found[name].length))),

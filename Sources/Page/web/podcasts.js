@@ -12,18 +12,20 @@ const subscribe = () => ask("Address of the feed", { hint: "https://…", button
 	load()
 })
 
+export const podcastRow = ({ id, title, newCount, problem, artwork = null }) => row(title, [{ podcastId: id }], { artwork, href: `#/library/podcast/${id}`,
+	below: dotted(newCount && `${newCount} new`, problem), more: forHousehold(null, drop(`${path}/${id}`)) })
+
 export async function podcasts(_, read) {
 	const { podcasts } = await read(path)
 	const button = "Subscribe"
 	return podcasts.length ? [!isGuest() && h("div.part", textButton(null, "Refresh", async () => (await act("POST", `${path}/refresh`)) && toast("Looks for new episodes")), textButton("plus", button, subscribe)),
-		h("ol.tracks", podcasts.map(({ id, title, newCount, problem }) => row(title, [{ podcastId: id }], { artwork: null, href: `#/library/podcast/${id}`,
-			below: dotted(newCount && `${newCount} new`, problem), more: forHousehold(null, drop(`${path}/${id}`)) })))]
+		h("ol.tracks", podcasts.map(podcastRow))]
 		: [empty("radio", "No podcast yet", "Subscribe by the address of its feed.", !isGuest() && { button, act: subscribe })]
 }
 
 export async function podcast(id, read) {
 	const { podcast, episodes } = await read(path + url`/${id}`)
-	return [pageHead("", podcast.title, null, count(episodes.length, "episode"), null, [{ podcastId: id }]),
+	return [pageHead("", podcast.title, null, count(episodes.length, "episode"), podcast.artwork, [{ podcastId: id }]),
 		h("ol.tracks", episodes.map((one) => row(one.title, [{ episodeId: one.id }], { time: one.durationS,
 			below: dotted(one.isNew && "New", one.publishedAtS && dateText(one.publishedAtS * 1000, { dateStyle: "medium" }), one.isPlayed ? "Played" : one.positionS && `at ${clock(one.positionS)}`),
 			more: forHousehold(null, ["check", `Mark as ${one.isPlayed ? "not " : ""}played`, async () => (await act("PATCH", `/library/episodes/${one.id}`, { isPlayed: !one.isPlayed })) && load()]) })))]

@@ -134,10 +134,11 @@ export function addRadio() {
 }
 
 async function addRadios({ target }) {
-	let name
+	let name, picture
 	for (const line of (await target.files[0].text()).split("\n")) {
-		if (/^http/.test(line)) await act("POST", "/library/radios", { uri: line.trim(), name })
+		if (/^http/.test(line)) await act("POST", "/library/radios", { uri: line.trim(), name, picture })
 		name = /^#EXTINF.*?,(.*)/.exec(line)?.[1].trim()
+		picture = /tvg-logo="(http[^"]+)/.exec(line)?.[1]
 	}
 	closeAll()
 	load()
