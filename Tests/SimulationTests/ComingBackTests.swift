@@ -142,6 +142,23 @@ import WireProtocol
     played.expectAll()
   }
 
+  @Test(arguments: seeds(2, of: 8), [15.2, 17])
+  func `a room that has begun anew meanwhile is not silent up to the seam`(
+    seed: UInt64, begun: Double
+  ) {
+    let played = Played(seed: seed, seconds: 60, paths: [.wired, .wired, .wired])
+    let group = played.group
+    group.at(begun - 1) { $0.killReceiver(1) }
+    group.at(begun) { $0.restartReceiver(1) }
+    played.kill(at: 16, for: 4)
+    played.play()
+    // A room that has run dry says so within a second, and its sound takes another one.
+    group.expectSounding([1], from: 23.5, to: 59)
+    group.expectSounding([0, 2], from: 1, to: 59)
+    group.expectSpread(within: 100, from: 25, to: 59)
+    expectBounded(group)
+  }
+
   @Test(arguments: seeds(2, of: 8))
   func `a pause outlives the sender, and goes on at the same frame`(seed: UInt64) {
     let group = SimulatedGroup(.house([.wired, .wired], seed: seed))

@@ -40,10 +40,12 @@ extension GroupSession {
 
   /// The media times up to which all connected rooms hold audio, and up to which one of them does; nil if none does.
   private func heldByRooms(beyond playhead: MediaTime) -> StreamKeeper.Held? {
-    let held = rooms.links.compactMap(\.connected).filter { keeper.counts($0) }
+    let connected = rooms.links.compactMap(\.connected)
+    let held = connected.filter { keeper.counts($0) }
       .compactMap { $0.status?.bufferedUntil }.filter { $0 > playhead }
     guard let all = held.min(), let one = held.max() else { return nil }
-    return .init(all: all, one: one)
+    let isAnyEmpty = connected.contains { $0.welcome.held == nil && keeper.isNew($0) }
+    return .init(all: isAnyEmpty ? playhead : all, one: one)
   }
 
   private var record: StreamRecord? {
@@ -87,19 +89,53 @@ extension GroupSession {
     let now = clock.continuous(succession.now)
     // Also while it is paused: no time would come at which it begins to sound.
     for segment in timeline.segmentsBegun(by: mediaTime(at: now)) { announce(segment) }
-    guard var next = succession.next else {
+    guard let next = succession.next else {
       timeline.end = record.end
       return production.finished(with: succession.predecessor)
     }
+    joinSeam(
+      of: record.generation, with: next, after: succession.predecessor,
+      isWithin: succession.isWithin, at: now)
+    // The list may have been edited since.
+    restart.edited(at: now)
+  }
+
+  /// Produces all from the seam on anew, in place of what the rooms hold of `generation`.
+  private mutating func joinSeam(
+    of generation: UInt32, with next: Production.Beginning, after predecessor: PlayItem?,
+    isWithin: Bool, at now: LocalTime
+  ) {
+    var next = next
     if let segment = timeline.segment(at: next.start), segment.opened.item == next.item {
       next.fading = fading(into: segment, at: next.start)
     }
     makeAnew(
-      next, from: next.start, after: succession.predecessor, isRamped: false,
-      isRecoding: succession.isWithin, at: now)
-    keeper.seam = (timeline.generation, after: record.generation)
-    // The list may have been edited since.
-    restart.edited(at: now)
+      next, from: next.start, after: predecessor, isRamped: false, isRecoding: isWithin, at: now)
+    keeper.seam = (timeline.generation, after: generation)
+  }
+
+  /// A room that has begun since would be silent up to the seam: the seam moves to an earlier place, once the source has
+  /// shown that it can be read.
+  mutating func moveSeamIfDue(at now: LocalTime) {
+    guard let seam = keeper.seam, seam.generation == timeline.generation,
+      let place = timeline.cuts.last?.from, timeline.isPlaying, restart.target == nil,
+      store.end.map({ $0 > place }) ?? false
+    else { return }
+    let earliest = timeline.cutTime(by: commitTime(at: now) + StreamSuccession.lead)
+    let gain = MediaDuration(StreamSuccession.lead)
+    guard place > earliest + gain, isAnyRoomDry,
+      let next = timeline.seam(at: earliest, notBefore: earliest)
+    else { return }
+    joinSeam(
+      of: seam.after, with: next.beginning, after: next.predecessor, isWithin: next.isWithin,
+      at: now)
+  }
+
+  /// True if a room lacks what sounds before the seam: it held nothing as it came, or has run dry.
+  private var isAnyRoomDry: Bool {
+    rooms.links.contains { link in
+      link.connected.map { $0.welcome.held == nil || $0.status?.state == .starved } ?? false
+    }
   }
 
   /// Returns the packet with which a room goes on that comes back when the seam is past: one that it can still get in
@@ -167,8 +203,11 @@ struct StreamKeeper {
 
   /// True if the room's status was made after it has heard of the last cut.
   func counts(_ room: ConnectedRoom) -> Bool {
-    room.statusTime >= max(cutTime, room.began) + Self.flushTime
+    !isNew(room) && room.statusTime >= cutTime + Self.flushTime
   }
+
+  /// True if it has not said yet what it holds.
+  func isNew(_ room: ConnectedRoom) -> Bool { room.statusTime < room.began + Self.flushTime }
 
   mutating func isDue(_ mark: Mark?, playhead: MediaTime) -> Bool {
     guard mark != told?.mark || hasGrown(playhead) else { return false }

@@ -141,6 +141,7 @@ package struct GroupSession {
     case .command(let id, let command): perform(id, command, at: now)
     case .timeout: break
     }
+    moveSeamIfDue(at: now)
     advance(to: now)
     keep(at: now)
   }

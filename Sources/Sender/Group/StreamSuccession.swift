@@ -149,27 +149,7 @@ private struct SuccessionPlace {
           resumes: beginning.resumes), last, false
       )
     }
-    guard let index = timeline.segments.lastIndex(where: { $0.start <= seam }) else { return nil }
-    let segment = timeline.segments[index]
-    guard segment.opened.isSeekable else { return nil }
-    let start = aligned(seam, in: segment)
-    let isWithin = start > segment.start
-    let before = timeline.segments[..<index].last { $0.start < segment.start }?.opened.item
-    return (
-      .init(
-        item: segment.opened.item, position: segment.opened.position(after: start - segment.start),
-        start: start, isChosen: isWithin || segment.isChosen),
-      isWithin ? segment.opened.item : before, isWithin
-    )
-  }
-
-  /// Returns a media time at which frames of all rates begin, counted from the item's first frame: before `time`, unless
-  /// that is too early.
-  private func aligned(_ time: MediaTime, in segment: PlaybackTimeline.Segment) -> MediaTime {
-    let step = StreamSuccession.commonFrames.flicks
-    let steps = (time - segment.start).flicks / step
-    let start = segment.start + MediaDuration(flicks: steps * step)
-    return start >= earliest ? start : start + StreamSuccession.commonFrames
+    return timeline.seam(at: seam, notBefore: earliest)
   }
 
   /// The entry and the position at which the rooms have run dry, or are now. What they lack before the place that was
@@ -190,6 +170,28 @@ private struct SuccessionPlace {
 }
 
 extension PlaybackTimeline {
+  /// Returns what is produced from a seam on that lies before `time`, unless that is before `earliest`: where frames of all
+  /// rates begin, counted from the item's first frame. Nil if the item cannot be read from there.
+  func seam(
+    at time: MediaTime, notBefore earliest: MediaTime
+  ) -> (beginning: Production.Beginning, predecessor: PlayItem?, isWithin: Bool)? {
+    guard let index = segments.lastIndex(where: { $0.start <= time }) else { return nil }
+    let segment = segments[index]
+    guard segment.opened.isSeekable else { return nil }
+    let step = StreamSuccession.commonFrames
+    let steps = (time - segment.start).flicks / step.flicks
+    var start = segment.start + MediaDuration(flicks: steps * step.flicks)
+    if start < earliest { start = start + step }
+    let isWithin = start > segment.start
+    let before = segments[..<index].last { $0.start < segment.start }?.opened.item
+    return (
+      .init(
+        item: segment.opened.item, position: segment.opened.position(after: start - segment.start),
+        start: start, isChosen: isWithin || segment.isChosen),
+      isWithin ? segment.opened.item : before, isWithin
+    )
+  }
+
   /// Returns nil if `playlist` lacks an item, or if the record contradicts itself.
   fileprivate init?(_ record: StreamRecord, in playlist: Playlist, crossfade: Double) {
     guard let anchor = record.anchors.last else { return nil }
