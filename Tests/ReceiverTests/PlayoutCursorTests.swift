@@ -11,10 +11,10 @@ import Testing
     let rate = 48_000.0
     var cursor: PlayoutCursor
 
-    init(cardDrift: Double, groupDrift: Double) {
+    init(cardDrift: Double, groupDrift: Double, storedDrift: Double? = nil) {
       self.cardDrift = cardDrift
       self.groupDrift = groupDrift
-      cursor = PlayoutCursor(sampleRate: 48_000, device: .fine, storedDrift: nil)
+      cursor = PlayoutCursor(sampleRate: 48_000, device: .fine, storedDrift: storedDrift)
       _ = cursor.adopt(
         ClockEstimate(
           local: LocalTime(nanoseconds: 0), group: GroupTime(nanoseconds: 7_000_000_000),
@@ -239,6 +239,20 @@ import Testing
     #expect(!steps.isEmpty)
     // And a thousandth to steer by.
     #expect(steps.allSatisfy { abs($0 - 1) < 0.0111 })
+  }
+
+  @Test func `clocks that differ by more than a hundredth begin at a hundredth`() throws {
+    // The largest drifts that are believed.
+    var bench = Bench(cardDrift: -499e-6, groupDrift: 0.0099, storedDrift: -499e-6)
+    _ = bench.cursor.schedule(
+      Anchor(mediaTime: .zero, groupTime: GroupTime(nanoseconds: 8_000_000_000), rate: .playing))
+    var step: Double?
+    while step == nil, bench.cursor.next < 48_000 * 4 {
+      bench.observe(max(0, bench.cursor.next - 3840))
+      step = bench.cursor.nextRun(atMost: 480).sound?.step
+    }
+    // Together they ask for 1.0104. A start between two frames is steered, too.
+    #expect(abs(try #require(step) - 1.01) < 2e-4, "\(String(describing: step))")
   }
 
   @Test func `a rewind restores the position exactly`() {
