@@ -39,6 +39,14 @@ import Testing
     #expect(abs(20 * log10(measured.peak) + 23) <= 0.1, "\(measured.peak)")
   }
 
+  @Test func `mono is as loud as the two loudspeakers that play it`() throws {
+    let both = try sine("both.flac") { _ in -23 }
+    let mono = folder.file("mono.flac")
+    try run("ffmpeg", ["-v", "error", "-i", both, "-af", "pan=mono|c0=c0", mono])
+    #expect(try FileSource(path: mono).format.channelCount == 1)
+    #expect(abs(try loudness(of: mono) + 23) <= 0.1)
+  }
+
   @Test func `the quiet around a tone does not count`() throws {
     let path = try sine("gate.flac", seconds: 40) { (10..<30).contains($0) ? -23 : -36 }
     #expect(abs(try loudness(of: path) + 23) <= 0.1)

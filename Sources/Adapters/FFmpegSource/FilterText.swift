@@ -77,7 +77,7 @@ enum FilterText {
   /// full scale: tags that name no peak, such as those of Opus, only make quieter. Otherwise the filter measures the
   /// loudness while playing, and levels slow changes.
   private static func gain(to loudness: Double, _ level: ItemLevel?) -> String {
-    guard let level else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11" }
+    guard let level else { return "loudnorm=I=\(loudness):TP=-1.5:LRA=11:dual_mono=1" }
     let gain = min(factor(loudness - level.loudness), 1 / (level.peak ?? 1))
     return "volume=\(gain):precision=float"
   }

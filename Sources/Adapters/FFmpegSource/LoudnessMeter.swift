@@ -37,7 +37,8 @@ package enum LoudnessMeter {
     let format = source.format
     let limit = limit * format.sampleRate
     guard source.frameCount ?? 0 <= limit else { return nil }
-    let graph = try FilterGraph("ebur128=metadata=1", format: format, path: path)
+    // Rooms play mono from both loudspeakers, which adds 3 LU.
+    let graph = try FilterGraph("ebur128=metadata=1:dualmono=1", format: format, path: path)
     var measured = MeasuredSound(blocks: LoudnessBlocks(), peak: 0)
     var (frameCount, blockCount) = (0, 0)
     var frames: [Float] = []
