@@ -102,6 +102,8 @@ class Host:
 
 
 class House:
+    nice = -15  # of all programs
+
     def __init__(self, scenario, folder):
         self.scenario, self.folder = scenario, folder
         self.zero_ns = time.monotonic_ns()
@@ -171,7 +173,7 @@ class House:
         if not true_clock:
             variables |= {"LD_PRELOAD": os.path.join(BUILT, "clock.so"), "CLOCK_SINCE": self.zero_ns,
                           "CLOCK_PPM": clock["ppm"], "CLOCK_OFFSET": clock["offset_s"], "CLOCK_WANDER": clock.get("wander", "")}
-        words = host.enter + ["nice", "-n", "-15", "env", *(f"{k}={v}" for k, v in variables.items()), *words]
+        words = host.enter + ["nice", "-n", str(self.nice), "env", *(f"{k}={v}" for k, v in variables.items()), *words]
         with open(self.path(name + ".log"), "ab") as log:
             program = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         program.name = name

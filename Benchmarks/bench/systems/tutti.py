@@ -98,5 +98,12 @@ class System:
                 counts[name] = counts.get(name, 0) + (new if begin <= status.get("positionS", 0) <= end else 0)
         return counts
 
+    def ask(self, *words):
+        """Runs `tutti` on host 0 to its end, and returns what it says."""
+        said = self.house.hosts[0].call(self._tutti(*words))
+        if said.returncode:
+            raise SystemExit(f"bench: tutti {' '.join(words)}: {said.stdout}{said.stderr}")
+        return said.stdout
+
     def steer(self, do, *seconds):
         self.house.hosts[0].call(self._tutti(do, *map(str, seconds)))
