@@ -9,7 +9,7 @@ LINK := $(shell cat scripts/link-flags)
 build: export TUTTI_PROGRAMS = 1
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-servers test-second test-mpd test-mpd-clients test-edits test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-servers test-second test-alarm test-mpd test-mpd-clients test-edits test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-film             mpv plays a film in three rooms: whether picture and sound are in step; a minute"
 	@echo "make test-airplay          PulseAudio, PipeWire and a phone play by AirPlay in three rooms; as root, after make build; 2 minutes each"
 	@echo "make test-second           takes one of two daemons away while music plays; as root, after make build; 2 minutes"
+	@echo "make test-alarm            lets alarms ring without their daemon, and without a network; as root, after make build; 13 minutes"
 	@echo "make test-mpd [SHOW=1]     says a few hundred things to Debian's mpd and to the daemon, and compares the answers; after make build; a minute"
 	@echo "make test-mpd-clients      steers the daemon by mpc, ncmpcpp, ncmpc, Cantata, mpDris2 and others, as far as they are installed; after make build; two minutes"
 	@echo "make test-edits            200 kills under edits of every kind, 1000 orders of two pages and a terminal, music that moves; as root, after make build; half an hour"
@@ -101,6 +102,10 @@ test-servers:
 test-second:
 	@$(call built,$(BUILD))
 	@unshare -n -m sh -c 'ip link set lo up; exec Tests/Second/second.py'
+
+test-alarm:
+	@$(call built,$(BUILD))
+	@Tests/Alarms/alarm.py
 
 test-mpd:
 	@$(call built,$(BUILD))
