@@ -182,6 +182,21 @@ class Playlists(EditTest):
         expect(page.locator("#library .tracks .entry-title").first).to_have_text(before[1])
         self.assertEqual((self.contents(page), len(held)), (before[1:], 1))
 
+    def test_a_menu_is_still_of_its_entry_after_the_page_has_read_an_edit(self):
+        page = self.playlist()
+        before = self.contents(page)
+        held = self.hold(page, "**/library/playlists/p1", "GET")
+        page.locator("#library .handle").first.press("ArrowDown")
+        self.until(page, lambda: held, "reads it again")
+        row = page.locator("#library li.row").first
+        row.get_by_role("button", name=re.compile("^More for")).click()
+        row.locator(".row-main").evaluate("main => main.classList.add('old')")
+        self.release(page, held)
+        expect(page.locator("#library .old")).to_have_count(0)
+        page.get_by_role("button", name="Remove from this playlist").click()
+        self.until(page, lambda: self.contents(page) == [before[0], *before[2:]], "removed")
+        expect(self.toast(page)).to_have_count(0)
+
 
 class Once(EditTest):
     def test_a_name_that_is_sent_twice_makes_one_playlist(self):

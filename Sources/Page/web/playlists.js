@@ -19,6 +19,8 @@ export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], {
 /** The playlist that was opened last. Its rows stay when it is loaded again, so that keys and fingers keep their places. */
 let open = { id: "" }
 
+const content = ({ trackId, uri }) => trackId ?? uri
+
 /** Its rows are moved by their handles, the arrow keys and their menus. */
 function rows(playlist, entries) {
 	if (open.id !== playlist.id) {
@@ -27,6 +29,8 @@ function rows(playlist, entries) {
 		reorder(list, edit)
 		open = { id: playlist.id, list }
 	}
+	// An edit changes the ids of entries. Menus that were opened before are still of their entries.
+	if (open.entries?.map(content).join() === entries.map(content).join()) entries = entries.map((entry, index) => Object.assign(open.entries[index], entry))
 	Object.assign(open, { playlist, entries }).list.refresh(entries.length)
 	return open.list.element
 }
