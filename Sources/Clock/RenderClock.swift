@@ -47,6 +47,8 @@ package struct RenderClock: Sendable {
   /// Its drift is the number of local seconds per nominal second of frames, minus one.
   private var filter: DriftFilter
   private var rejectionCount = 0
+  /// The least and the greatest error of the reports that were rejected in a row, in seconds.
+  private var rejected = (least: 0.0, greatest: 0.0)
   /// Seconds for which the card was watched since the start or the last `rephase`; counts to 1000.
   package private(set) var observedSeconds = 0.0
 
@@ -141,17 +143,20 @@ extension RenderClock {
     rejectionCount = 0
   }
 
-  /// Counts an outlier. After many in a row, the device was restarted or frames were lost, and a new phase begins. If
-  /// that happened a moment ago as well, the reports scatter more than usual for this class; the last `error`, in
-  /// seconds, tells by how much. Returns true if a phase began.
+  /// Counts an outlier. After many in a row, the device was restarted, frames were lost or a clock has stepped, and a new
+  /// phase begins. If that happened a moment ago as well, and the reports do not agree with each other, they scatter more
+  /// than usual for this class; the last `error`, in seconds, tells by how much. Returns true if a phase began.
   @_noLocks @_noAllocation
   private mutating func reject(
     _ frame: DeviceFrame, fraction: Double, time: LocalTime, noise: Double, error: Double = 0
   ) -> Bool {
+    rejected.least = rejectionCount == 0 ? error : min(rejected.least, error)
+    rejected.greatest = rejectionCount == 0 ? error : max(rejected.greatest, error)
     rejectionCount += 1
     guard rejectionCount >= Tuning.rejectionLimit else { return false }
     filter.restart(variance: 0, driftDeviation: Facts.knownDriftDeviation)
-    if wasRejected, observedSeconds < Tuning.faultTime {
+    let scatter = rejected.greatest - rejected.least
+    if wasRejected, observedSeconds < Tuning.faultTime, scatter > error.magnitude / 2 {
       reportVariance = max(reportVariance, error * error)
       // The drift was learned from reports that were trusted too much, and is as wrong.
       filter = Self.unknown

@@ -119,6 +119,21 @@ struct RenderClockTests {
     #expect(clock.drift.magnitude < 1e-3)
   }
 
+  @Test(arguments: [RenderClock.DeviceClass.fine, .edge])
+  func `steps of a clock, one soon after the other, are no scatter`(device: RenderClock.DeviceClass)
+  {
+    var card = CardModel(device, drift: 40e-6, seed: 6)
+    var clock = RenderClock(sampleRate: 48_000, device: device, storedDrift: nil)
+    while card.now < 9 { card.report(to: &clock) }
+    for (end, step) in [(10.7, 21), (18.0, 9), (30.0, 31)] as [(Double, Int64)] {
+      card.stepped += Double(step) / 1_000
+      while card.now < end { card.report(to: &clock) }
+    }
+    #expect(clock.isSettled && abs(clock.drift - 40e-6) < 2e-6)
+    // A fine card counts in steps of two frames.
+    #expect(abs(card.predictionError(of: clock)) < 45e-6)
+  }
+
   @Test func `a position that starts again is believed after twenty reports`() {
     var clock = RenderClock(sampleRate: 48_000, device: .edge, storedDrift: 0)
     for index in 0..<50 as Range<Int64> {
@@ -192,6 +207,8 @@ struct RenderClockTests {
 /// A sound card with a crystal of its own, and the way in which it reports its position.
 private struct CardModel {
   private(set) var now = 0.02
+  /// How far the local clock was set forward, in seconds.
+  var stepped = 0.0
   private let device: RenderClock.DeviceClass
   private let drift: Double
   private var random: SplitMix64
@@ -209,7 +226,7 @@ private struct CardModel {
   func predictionError(of clock: RenderClock) -> Double {
     let frame = (frames(at: now) + 3840).rounded(.down)
     let expected = clock.localTime(of: DeviceFrame(Int64(frame)))
-    return Double(expected.nanoseconds) * 1e-9 - time(of: frame)
+    return Double(expected.nanoseconds) * 1e-9 - time(of: frame) - stepped
   }
 
   /// Reports a position like the output loop, and sleeps for about 10 ms.
@@ -234,7 +251,7 @@ private struct CardModel {
     let whole = frame.rounded(.down)
     _ = clock.observe(
       DeviceFrame(Int64(whole)), fraction: frame - whole,
-      at: LocalTime(nanoseconds: Int64((stamp * 1e9).rounded())))
+      at: LocalTime(nanoseconds: Int64(((stamp + stepped) * 1e9).rounded())))
     now += 0.01 * (1 + random.normal(deviation: 0.02))
   }
 }
