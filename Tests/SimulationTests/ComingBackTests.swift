@@ -152,10 +152,26 @@ import WireProtocol
     group.at(begun) { $0.restartReceiver(1) }
     played.kill(at: 16, for: 4)
     played.play()
-    // A room that has run dry says so within a second, and its sound takes another one.
+    // A process has lived for two seconds before it moves a seam, and its sound takes another one.
     group.expectSounding([1], from: 23.5, to: 59)
     group.expectSounding([0, 2], from: 1, to: 59)
     group.expectSpread(within: 100, from: 25, to: 59)
+    expectBounded(group)
+  }
+
+  @Test(arguments: [0.3, 1, 1.9])
+  func `a sender that ends at once leaves the rooms what they hold, though one has begun anew`(
+    life: Double
+  ) {
+    let played = Played(seed: 3, seconds: 60, paths: [.wired, .wired, .wired])
+    let group = played.group
+    group.at(15) { $0.killReceiver(1) }
+    group.at(17) { $0.restartReceiver(1) }
+    played.kill(at: 16, for: 2)
+    played.kill(at: 18 + life, for: 1.5)
+    played.play()
+    group.expectSounding([0, 2], from: 1, to: 59)
+    group.expectSpread(within: 100, from: 30, to: 59)
     expectBounded(group)
   }
 

@@ -38,14 +38,15 @@ extension GroupSession {
       resumes: next.resumes)
   }
 
-  /// The media times up to which all connected rooms hold audio, and up to which one of them does; nil if none does.
+  /// The media times up to which all connected rooms hold audio, and up to which one of them does; nil if none does. A
+  /// room that holds next to nothing counts only where all do: it will be dry before a successor can fill it, and the
+  /// others are to keep what they hold.
   private func heldByRooms(beyond playhead: MediaTime) -> StreamKeeper.Held? {
-    let connected = rooms.links.compactMap(\.connected)
-    let held = connected.filter { keeper.counts($0) }
+    let held = rooms.links.compactMap(\.connected).filter { keeper.counts($0) }
       .compactMap { $0.status?.bufferedUntil }.filter { $0 > playhead }
-    guard let all = held.min(), let one = held.max() else { return nil }
-    let isAnyEmpty = connected.contains { $0.welcome.held == nil && keeper.isNew($0) }
-    return .init(all: isAnyEmpty ? playhead : all, one: one)
+    let lasting = held.filter { $0 > playhead + StreamKeeper.nextToNothing }
+    guard let all = lasting.min() ?? held.min(), let one = held.max() else { return nil }
+    return .init(all: all, one: one)
   }
 
   private var record: StreamRecord? {
@@ -96,6 +97,7 @@ extension GroupSession {
     joinSeam(
       of: record.generation, with: next, after: succession.predecessor,
       isWithin: succession.isWithin, at: now)
+    keeper.moveTime = now + StreamSuccession.firstMove
     // The list may have been edited since.
     restart.edited(at: now)
   }
@@ -117,13 +119,13 @@ extension GroupSession {
   /// A room that has begun since would be silent up to the seam: the seam moves to an earlier place, once the source has
   /// shown that it can be read.
   mutating func moveSeamIfDue(at now: LocalTime) {
-    guard let seam = keeper.seam, seam.generation == timeline.generation,
+    guard let seam = keeper.seam, keeper.moveTime <= now, seam.generation == timeline.generation,
       let place = timeline.cuts.last?.from, timeline.isPlaying, restart.target == nil,
       store.end.map({ $0 > place }) ?? false
     else { return }
     let earliest = timeline.cutTime(by: commitTime(at: now) + StreamSuccession.lead)
     let gain = MediaDuration(StreamSuccession.lead)
-    guard place > earliest + gain, isAnyRoomDry,
+    guard place > earliest + gain, doesAnyRoomLack(place),
       let next = timeline.seam(at: earliest, notBefore: earliest)
     else { return }
     joinSeam(
@@ -131,10 +133,11 @@ extension GroupSession {
       at: now)
   }
 
-  /// True if a room lacks what sounds before the seam: it held nothing as it came, or has run dry.
-  private var isAnyRoomDry: Bool {
-    rooms.links.contains { link in
-      link.connected.map { $0.welcome.held == nil || $0.status?.state == .starved } ?? false
+  /// True if a room lacks what sounds before the seam: it came with nothing, or with too little, or has run dry.
+  private func doesAnyRoomLack(_ seam: MediaTime) -> Bool {
+    rooms.links.compactMap(\.connected).contains { room in
+      guard room.welcome.held != nil, room.status?.state != .starved else { return true }
+      return room.heldUntil.map { $0 < seam } ?? false
     }
   }
 
@@ -185,12 +188,16 @@ struct StreamKeeper {
 
   /// Time that a flush takes to a room, and a status from there.
   private static let flushTime = Nanoseconds.milliseconds(250)
+  /// A process that has ended is back in a second or two.
+  static let nextToNothing = MediaDuration.seconds(2)
 
   private(set) var held: Held?
   private var cutTime = LocalTime(nanoseconds: .min / 2)
   private var told: (mark: Mark, held: Held?)?
   /// The generation that began where this process took over, and the one before it; nil if it did not.
   var seam: (generation: UInt32, after: UInt32)?
+  /// From when on the seam may move. A process that ends again at once leaves the rooms what they hold up to it.
+  var moveTime = LocalTime(nanoseconds: 0)
 
   /// Notes how much the rooms hold. While none is connected, the last word counts.
   mutating func hear(_ held: Held?) { self.held = held ?? self.held }
@@ -201,13 +208,10 @@ struct StreamKeeper {
     cutTime = now
   }
 
-  /// True if the room's status was made after it has heard of the last cut.
+  /// True if the room's status says what it holds, and was made after it has heard of the last cut.
   func counts(_ room: ConnectedRoom) -> Bool {
-    !isNew(room) && room.statusTime >= cutTime + Self.flushTime
+    room.statusTime >= max(room.began, cutTime) + Self.flushTime
   }
-
-  /// True if it has not said yet what it holds.
-  func isNew(_ room: ConnectedRoom) -> Bool { room.statusTime < room.began + Self.flushTime }
 
   mutating func isDue(_ mark: Mark?, playhead: MediaTime) -> Bool {
     guard mark != told?.mark || hasGrown(playhead) else { return false }

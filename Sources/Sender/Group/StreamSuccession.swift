@@ -62,6 +62,8 @@ package struct StreamSuccession {
   /// The seam lies at most this much later: what the rooms hold up to it covers a source that opens slowly, and a process
   /// that ends again.
   static let reach = MediaDuration.seconds(10)
+  /// How long a process has lived before it moves the seam.
+  static let firstMove = Nanoseconds.seconds(2)
   /// Frames of all sample rates coincide every 40 ms.
   static let commonFrames = MediaDuration.milliseconds(40)
 

@@ -8,6 +8,8 @@ struct ConnectedRoom {
   private(set) var status: RoomStatus?
   /// The time at which the status came; that of the session's beginning before the first.
   private(set) var statusTime: LocalTime
+  /// How far it held the music as it came, by its first status; nil before that.
+  private(set) var heldUntil: MediaTime?
   /// When the status gets old: it is told once a second. Nil once that was noted.
   private var statusIsGoodUntil: LocalTime?
   var toldState: ToldState?
@@ -50,6 +52,7 @@ struct ConnectedRoom {
 
   mutating func told(_ status: RoomStatus, at now: LocalTime) {
     (self.status, statusTime) = (status, now)
+    heldUntil = heldUntil ?? status.bufferedUntil
     statusIsGoodUntil = now + Self.statusLife
   }
 
