@@ -94,7 +94,8 @@ final class LoudnessKeeper: Sendable {
     if isEnding.load(ordering: .relaxed) { return nil }
     guard let answer else {
       self.program.withLock { $0 = nil }
-      return .broken("the program that decoded it has ended, or took too long")
+      // That need not be the file's fault, so the next process tries it again.
+      return .unreadable("the program that decoded it has ended, or took too long")
     }
     return answer
   }

@@ -35,10 +35,12 @@ import Testing
     let library: MediaLibrary
     let lines: AsyncStream<String>
 
-    init(_ bed: LibraryBed, _ book: MeasuredLoudness) throws {
+    init(
+      _ bed: LibraryBed, _ book: MeasuredLoudness, worker: [String] = LibraryBed.worker
+    ) throws {
       var settings = MediaLibrary.Settings(
         folders: [bed.path("")], database: bed.temporary.file("whole.db"),
-        pictures: bed.temporary.file("pictures"), worker: LibraryBed.worker)
+        pictures: bed.temporary.file("pictures"), worker: worker)
       settings.quietTime = 20
       settings.loudness = book
       let (lines, continuation) = AsyncStream.makeStream(of: String.self)
@@ -83,6 +85,20 @@ import Testing
     try write("b.flac", level: -10, album: nil, seconds: 3)
     await open.wait(for: Self.done)
     #expect(abs(loudness("b.flac") + 10) <= 0.1)
+  }
+
+  @Test func `a file whose program ends is tried again by the next process`() async throws {
+    try write("a.flac", level: -20, album: nil)
+    let script =
+      "[ \"$1\" = --decoding ] || exec \"\(LibraryBed.worker[0])\" library-worker \"$@\""
+    let open = try Open(bed, book, worker: ["/bin/sh", "-c", script, "sh"])
+    #expect(loudness("a.flac").isNaN)
+    await open.wait(for: Self.done)
+    let database = try Database(path: bed.temporary.file("whole.db"))
+    let table = LoudnessTable(database, bed.folders)
+    #expect(try table.waitingCount() == 0)
+    try table.forgetFailures()
+    #expect(try table.waitingCount() == 1)
   }
 
   @Test func `what plays is measured first, then its album`() throws {
