@@ -19,7 +19,7 @@ final class LoudnessKeeper: Sendable {
   private let report: @Sendable (String) -> Void
   private let news = DispatchSemaphore(value: 0)
   private let isEnding = Atomic<Bool>(false)
-  private let hasChanged = Atomic<Bool>(true)
+  private let hasChanged = Atomic<Bool>(false)
   private let program = Mutex<BackgroundProgram?>(nil)
   private let ended = DispatchSemaphore(value: 0)
 
@@ -28,12 +28,17 @@ final class LoudnessKeeper: Sendable {
     report: @escaping @Sendable (String) -> Void
   ) throws(IOError) {
     (self.settings, self.book, self.report) = (settings, book, report)
-    let thread = try RealtimeThread.start(name: "loudness", priority: nil) { [self] in
-      yieldToOthers()
-      run()
-      ended.signal()
+    book.beginLoading()
+    do throws(IOError) {
+      let thread = try RealtimeThread.start(name: "loudness", priority: nil) { [self] in
+        run()
+        ended.signal()
+      }
+      thread.detach()
+    } catch {
+      book.endLoading()
+      throw error
     }
-    thread.detach()
     book.whenWanted { [news] in news.signal() }
   }
 
@@ -53,8 +58,12 @@ final class LoudnessKeeper: Sendable {
   }
 
   private func run() {
+    defer { book.endLoading() }
     do {
       let table = LoudnessTable(try Database(path: settings.database), settings.folders)
+      // Music may wait for this; nothing waits for the rest.
+      book.replace(with: try table.all())
+      yieldToOthers()
       try table.forgetFailures()
       var isMeasuring = false
       while !isEnding.load(ordering: .relaxed) {

@@ -44,6 +44,17 @@ import Testing
     #expect(late.load(ordering: .relaxed) == 1)
   }
 
+  @Test func `a level is waited for while those that are known are read`() async {
+    book.beginLoading()
+    async let level = loudness("/a")
+    book.replace(with: ["/a": track(-20, album: nil)])
+    #expect(await level == -20)
+    // Nobody waits for those that cannot be read.
+    book.beginLoading()
+    book.endLoading()
+    #expect(loudness("/b") == nil)
+  }
+
   @Test func `others take the place of what is forgotten`() {
     book.set(["/a": track(-20, album: nil)])
     book.replace(with: ["/b": track(-21, album: nil)])
