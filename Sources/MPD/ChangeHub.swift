@@ -200,7 +200,8 @@ extension HouseState {
     var changed: Subsystems = []
     if one.queue.revision != other.queue.revision { changed.insert(.playlist) }
     if one.state.word != other.state.word || one.item != other.item
-      || one.queue.index != other.queue.index || other.hasLeapt(since: one)
+      || one.queue.index != other.queue.index || one.failed != other.failed
+      || other.hasLeapt(since: one)
     {
       changed.insert(.player)
     }

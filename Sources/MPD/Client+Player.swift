@@ -22,7 +22,15 @@ extension Client {
     reply.pair("mixrampdb", 0)
     reply.pair("state", group.state.word.rawValue)
     await writeScan(state)
+    if let failed = group.failed, failed.entryId != clearedFailure {
+      reply.pair("error", "\(failed.title): \(failed.problem)")
+    }
     writePlace(group, queue, state)
+  }
+
+  /// The other clients are still told.
+  mutating func clearError() async throws {
+    clearedFailure = try await view().1?.failed?.entryId ?? clearedFailure
   }
 
   private mutating func writeStatusWithoutGroup(_ state: HouseState) {

@@ -60,7 +60,7 @@ enum CommandTable {
     "status": MPDCommand(0) { client, _ in try await client.status() },
     "stats": MPDCommand(0) { client, _ in try await client.stats() },
     "currentsong": MPDCommand(0) { client, _ in try await client.currentSong() },
-    "clearerror": MPDCommand(0) { _, _ in },
+    "clearerror": MPDCommand(0) { client, _ in try await client.clearError() },
     "play": MPDCommand(0...1) { try await $0.play($1.first) },
     "playid": MPDCommand(0...1) { try await $0.play(id: $1.first) },
     "pause": MPDCommand(0...1) { try await $0.pause($1.first) },

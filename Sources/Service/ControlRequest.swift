@@ -160,6 +160,10 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var isMeant: Bool
     /// How late a station is heard that was paused or sought back.
     package var behindLiveS: Double?
+    /// The item that could not be played, if what is heard follows it.
+    package var failed: FailedItem?
+    /// Seconds until the sleep timer stops the music.
+    package var sleepInS: Double?
   }
 }
 
@@ -179,4 +183,6 @@ package struct QueueEntry: Codable, Hashable, Sendable {
   package var title: String?
   package var artist: String?
   package var durationS: Double?
+  /// Why it could not be played; nil if it was, or was not tried.
+  package var problem: String?
 }

@@ -142,7 +142,8 @@ extension HouseGroup {
       let (title, artist, duration) = shown(item, status)
       return QueueEntry(
         number: index + 1, id: item.id, item: item.location, current: item.id == current,
-        title: title, artist: artist, durationS: duration)
+        title: title, artist: artist, durationS: duration,
+        problem: player.failedItems[item.id]?.problem)
     }
   }
 
@@ -169,6 +170,8 @@ extension HouseGroup {
     if let next = status.next?.item {
       (report.nextTitle, report.nextArtist, report.nextDurationS) = shown(next, status)
     }
+    report.failed = failed
+    report.sleepInS = sleep.end.map { max(0, ($0 - HostClock.now).seconds).rounded(to: 0) }
     if isResting(status), status.state != .finished { showRest(in: &report, status) }
     return report
   }

@@ -119,11 +119,11 @@ package final class PlayerService: LoopMember {
   package var failure: Refusal? {
     if let huntFailure { return huntFailure }
     if hasSounded { return wasCutShort ? .damaged : nil }
-    guard driver.session.isFinished, let reason = player.failedItems.values.first else {
+    guard driver.session.isFinished, let error = player.failedItems.values.first else {
       return nil
     }
     let count = max(items.count, player.failedItems.count)
-    return .nothingPlayable(count > 1 ? "none of the \(count) items can be played" : reason)
+    return .nothingPlayable(count > 1 ? "none of the \(count) items can be played" : "\(error)")
   }
 
   /// True if this failure is all there is to report. `failure` reports it at the end.

@@ -70,6 +70,20 @@ import WebTestSupport
     }
   }
 
+  @Test func `a client is told what could not be played until it has cleared that`() async throws {
+    try await withMPD { host in
+      let client = try await host.connect()
+      #expect(await client.ask("clearerror") == ["OK"])
+      try await host.house.fail(
+        .init(entryId: 7, title: "Song\n8", problem: "not audio"), in: "g1")
+      #expect(await client.ask("status").contains("error: Song 8: not audio"))
+      #expect(await client.ask("clearerror") == ["OK"])
+      #expect(await client.ask("status").allSatisfy { !$0.hasPrefix("error") })
+      try await host.house.fail(.init(entryId: 8, title: "Song", problem: "not audio"), in: "g1")
+      #expect(await client.ask("status").contains("error: Song: not audio"))
+    }
+  }
+
   @Test func `clients' words become the household's orders`() async throws {
     try await withMPD { host in
       let client = try await host.connect()

@@ -4,7 +4,6 @@ import Foundation
 import LinuxIO
 import OpenSSLSecurity
 import Pairing
-import Sender
 import TestSupport
 import Testing
 import WireProtocol
@@ -12,6 +11,7 @@ import WireProtocol
 import enum House.Refusal
 
 @testable import House
+@testable import Sender
 @testable import Service
 
 /// A household in its loop, with its file, and without rooms.
@@ -354,6 +354,35 @@ import enum House.Refusal
     }
     #expect(most == Player.rememberedLimit)
     #expect(Set(kept + [1_999]).isSubset(of: player.failedItems.keys))
+  }
+
+  @Test func `what could not be played is named until the second item after it begins`() throws {
+    let home = try Home(in: folder)
+    let id = try home.newGroup().id
+    _ = try home.edit(id, .add(Home.entries(1, 2, 3, 4), at: .waiting))
+    let group = try #require(home.house.session.groups[id])
+    func begin(_ index: Int) {
+      group.note(
+        .itemStarted(
+          OpenedItem(
+            item: group.items[index], duration: nil, position: .zero, isSeekable: true,
+            metadata: ItemMetadata())))
+    }
+    func failed() throws -> FailedItem? { try #require(home.house.publish().groups.first).failed }
+    begin(0)
+    let gone = group.items[1]
+    group.note(.itemFailed(gone, .unreadable(path: gone.location, reason: "it is away")))
+    let problem = "cannot be read: it is away"
+    #expect(try failed() == FailedItem(entryId: gone.id, title: "Title 2", problem: problem))
+    #expect(try home.house.session.page(of: id, offset: 1, limit: 1).entries[0].problem == problem)
+    #expect(group.shownQueue.map(\.problem) == [nil, problem, nil, nil])
+    begin(2)
+    #expect(group.statusReport().failed?.problem == problem)
+    begin(3)
+    #expect(try failed() == nil)
+    group.note(.itemFailed(gone, .notFound(path: gone.location)))
+    _ = try home.edit(id, .remove([gone.id]))
+    #expect(try failed() == nil)
   }
 
   @Test func `a room that asks for its PIN is shown as such until it is paired`() throws {

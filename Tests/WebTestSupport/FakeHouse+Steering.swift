@@ -1,4 +1,4 @@
-import House
+package import House
 package import Sender
 
 /// What tests make happen in it.

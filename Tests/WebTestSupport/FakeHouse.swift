@@ -11,7 +11,7 @@ private struct Greenwich: CivilTime {
 
 /// A household of three rooms and a group that carries out orders, and reports the changes.
 package actor FakeHouse: HouseControl {
-  private struct Queue {
+  struct Queue {
     var revision: UInt64 = 1
     var entries: [QueuePage.Entry] = []
     var index: Int?
@@ -19,13 +19,13 @@ package actor FakeHouse: HouseControl {
     var isShuffled = false
   }
 
-  private var groups: [HouseState.Group] = []
+  private(set) var groups: [HouseState.Group] = []
   private var rooms: [HouseState.Room] = []
-  private var queues: [String: Queue] = [:]
+  var queues: [String: Queue] = [:]
   private var revision: UInt64 = 100
   private var lastGroup = 0
   private var lastEntry = 0
-  private var listeners: [AsyncStream<HouseChange>.Continuation] = []
+  var listeners: [AsyncStream<HouseChange>.Continuation] = []
   private let start = ContinuousClock.now
   private var history = SyncHistory()
   private static let noon = LocalTime(nanoseconds: 43_200_000_000_000)
@@ -84,25 +84,6 @@ package actor FakeHouse: HouseControl {
       of: HouseChange.self, bufferingPolicy: .bufferingOldest(10_000))
     listeners.append(continuation)
     return stream
-  }
-
-  /// Makes this many changes that nobody has asked for.
-  package func stir(_ count: Int) {
-    for _ in 0..<count { tell(group: groups.first?.id) }
-  }
-
-  /// The title of an entry becomes known.
-  package func describe(entry place: Int, of id: String, as title: String) throws(Refusal) {
-    queues[id]?.entries[place].title = title
-    queues[id]?.revision += 1
-    _ = try edit(group: id) { $0.queue.revision += 1 }
-  }
-
-  /// Ends the streams of all listeners, as if they were too slow, so that they miss some changes.
-  package func endChanges(missing count: Int) {
-    for listener in listeners { listener.finish() }
-    listeners = []
-    stir(count)
   }
 
   package func hold(sync: RoomSync, room: Int) { rooms[room].sync = sync }
@@ -362,7 +343,7 @@ package actor FakeHouse: HouseControl {
     return index
   }
 
-  private func edit(group: String, _ change: (inout HouseState.Group) -> Void)
+  func edit(group: String, _ change: (inout HouseState.Group) -> Void)
     throws(Refusal) -> Answer
   {
     let index = try index(group: group)
@@ -500,7 +481,7 @@ package actor FakeHouse: HouseControl {
 
   // MARK: - News
 
-  private func tell(
+  func tell(
     group: String? = nil, removed: [String] = [], rooms: [HouseState.Room] = []
   ) {
     revision += 1

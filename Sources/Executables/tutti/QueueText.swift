@@ -28,9 +28,12 @@ enum QueueText {
 
   private static func row(_ entry: QueueEntry) -> [StyledText] {
     let name = ItemName.text(title: entry.title, artist: entry.artist, location: entry.item)
+    let failure = entry.problem.map { StyledText("  " + $0, .warning) }
     return [
-      StyledText(entry.current ? "▶" : " ", .good), StyledText("\(entry.number)"),
-      StyledText(name, entry.current ? .strong : .plain),
+      entry.problem == nil
+        ? StyledText(entry.current ? "▶" : " ", .good) : StyledText("!", .warning),
+      StyledText("\(entry.number)"),
+      StyledText(name, entry.current ? .strong : .plain) + (failure ?? StyledText()),
       StyledText(entry.durationS.map(TimeText.format) ?? ""),
     ]
   }
@@ -45,7 +48,7 @@ enum QueueText {
 
   private static func describe(_ queue: inout [QueueEntry]) {
     let until = HostClock.now + timeout
-    for index in queue.indices where queue[index].durationS == nil {
+    for index in queue.indices where queue[index].durationS == nil && queue[index].problem == nil {
       guard HostClock.now < until else { return }
       guard queue[index].item.hasPrefix("/"), let file = try? FileSource(path: queue[index].item)
       else { continue }

@@ -32,8 +32,16 @@ extension HouseGroup {
       state.keptFromS = status.kept?.from.seconds.rounded(to: 3)
       state.liveS = status.kept?.live.seconds.rounded(to: 3)
     }
+    state.failed = failed
     state.sleepAtMs = sleep.end.map(HouseSession.milliseconds)
     return state
+  }
+
+  package var failed: FailedItem? {
+    guard let id = player.lastFailed, let item = player.playlist.item(id),
+      let error = player.failedItems[id]
+    else { return nil }
+    return FailedItem(entryId: id, title: title(of: item, nil), problem: error.problem)
   }
 
   private func item(

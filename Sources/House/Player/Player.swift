@@ -12,7 +12,10 @@ package final class Player {
   /// have left the list are forgotten.
   package static let rememberedLimit = 200
   /// Reasons why items could not be played.
-  package private(set) var failedItems: [Int: String] = [:]
+  package private(set) var failedItems: [Int: MediaError] = [:]
+  /// The last of them. It is forgotten with the second item that begins after it: the first one is heard in its place.
+  package private(set) var lastFailed: Int?
+  private var hasFailed = false
   private var openedItems: [Int: OpenedItem] = [:]
   /// The common volume of all rooms.
   private var volume = GroupVolume()
@@ -30,8 +33,12 @@ package final class Player {
 
   package func note(_ event: SenderEvent) {
     switch event {
-    case .itemStarted(let item), .itemDescribed(let item): remember(item)
-    case .itemFailed(let item, let error): remember(item, failed: error.description)
+    case .itemStarted(let item):
+      remember(item)
+      if !hasFailed { lastFailed = nil }
+      hasFailed = false
+    case .itemDescribed(let item): remember(item)
+    case .itemFailed(let item, let error): remember(item, failed: error)
     default: break
     }
   }
@@ -46,8 +53,9 @@ package final class Player {
     openedItems = openedItems.filter { present.contains($0.key) }
   }
 
-  private func remember(_ item: PlayItem, failed reason: String) {
-    failedItems[item.id] = reason
+  private func remember(_ item: PlayItem, failed error: MediaError) {
+    (lastFailed, hasFailed) = (item.id, true)
+    failedItems[item.id] = error
     guard isFull(failedItems.count) else { return }
     // The last one stays, as it may be all that is to be told.
     let present = Set(items.map(\.id) + [item.id])

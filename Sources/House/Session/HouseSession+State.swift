@@ -53,7 +53,7 @@ extension HouseSession {
       entry.title = group.title(of: item, opened?.metadata.title)
       entry.durationS = known?.durationS ?? opened?.duration?.seconds
       (entry.artwork, entry.trackId) = (known?.artwork ?? cover(of: item), known?.trackId)
-      entry.problem = group.player.failedItems[item.id]
+      entry.problem = group.player.failedItems[item.id]?.problem
       entry.reach = item.reach
       return entry
     }

@@ -56,6 +56,10 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var nextTitle: String?
   package var nextArtist: String?
   package var nextDurationS: Double?
+  /// The last item that could not be played, until the second one after it begins.
+  package var failed: FailedItem?
+  /// Seconds until the sleep timer stops the music.
+  package var sleepInS: Double?
   package var `repeat`: Playlist.Repetition
   package var positionS: Double
   /// Target of the present seek.
@@ -127,6 +131,18 @@ package struct StatusReport: Codable, Hashable, Sendable {
     rate = status.rate
     effects = EffectsReport(status.effects)
     rooms = status.rooms.map(Room.init)
+  }
+}
+
+/// An item that could not be played, or not to its end.
+package struct FailedItem: Codable, Hashable, Sendable {
+  package var entryId: Int
+  package var title: String
+  /// A few words, without the item's name.
+  package var problem: String
+
+  package init(entryId: Int, title: String, problem: String) {
+    (self.entryId, self.title, self.problem) = (entryId, title, problem)
   }
 }
 

@@ -9,21 +9,30 @@ extension MediaError {
 }
 
 extension MediaError: CustomStringConvertible {
-  package var description: String {
+  package var description: String { "\(FileName.shown(path)): \(problem)" }
+
+  /// The description without the item's name.
+  package var problem: String {
     switch self {
-    case .notFound(let path): "\(name(path)): no such file or folder; check the path"
-    case .unreadable(let path, let reason): "\(name(path)): cannot be read: \(reason)"
-    case .notAudio(let path, let reason): "\(name(path)): not audio: \(reason)"
-    case .unsupported(let path, let reason): "\(name(path)): cannot be played: \(reason)"
-    case .broken(let path, let reason):
-      "\(name(path)): damaged: \(reason); what came before it was played"
-    case .endsEarly(let path, let end, let length):
-      "\(name(path)): incomplete: played to where the file ends, at \(clock(end)) of \(clock(length))"
-    case .notSeekable(let path): "\(name(path)): can only be played from its beginning to its end"
+    case .notFound: "no such file or folder; check the path"
+    case .unreadable(_, let reason): "cannot be read: \(reason)"
+    case .notAudio(_, let reason): "not audio: \(reason)"
+    case .unsupported(_, let reason): "cannot be played: \(reason)"
+    case .broken(_, let reason): "damaged: \(reason); what came before it was played"
+    case .endsEarly(_, let end, let length):
+      "incomplete: played to where the file ends, at \(clock(end)) of \(clock(length))"
+    case .notSeekable: "can only be played from its beginning to its end"
     }
   }
 
-  private func name(_ path: String) -> String { FileName.shown(path) }
+  private var path: String {
+    switch self {
+    case .notFound(let path), .unreadable(let path, _), .notAudio(let path, _),
+      .unsupported(let path, _), .broken(let path, _), .endsEarly(let path, _, _),
+      .notSeekable(let path):
+      path
+    }
+  }
 
   /// Returns `1:02:03`, or `2:03`.
   private func clock(_ seconds: Int64) -> String {

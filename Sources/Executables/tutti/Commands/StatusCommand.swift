@@ -126,6 +126,9 @@ enum GroupsText {
       if let behind = group.behindLiveS {
         title = "\(TimeText.format(behind)) behind live" + (title.map { ": " + $0 } ?? "")
       }
+      if let sleep = group.sleepInS {
+        title = "sleeps in \(TimeText.format(sleep))" + (title.map { ": " + $0 } ?? "")
+      }
       return [
         StyledText(group.isMeant ? "▶" : " ", .good), StyledText(group.name, .strong),
         StyledText(group.state.rawValue, group.state == .playing ? .good : .plain),
@@ -175,6 +178,12 @@ enum StatusText {
       let length = status.nextDurationS.map { " (\(TimeText.format($0)))" } ?? ""
       let name = ItemName.text(title: status.nextTitle, artist: status.nextArtist, location: next)
       lines.append(labelled("next", name + length))
+    }
+    if let failed = status.failed {
+      lines.append(labelled("failed", "\(failed.title): \(failed.problem)"))
+    }
+    if let sleep = status.sleepInS {
+      lines.append(labelled("sleeps", "in " + TimeText.format(sleep)))
     }
     if let latency = status.liveLatencyMs {
       let decider = status.latencyRoom.map { ", because of \($0)" } ?? ""
