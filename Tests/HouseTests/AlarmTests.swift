@@ -63,6 +63,8 @@ import enum House.Refusal
     until(2_405)
     #expect(world.receivers[0].holder == .nobody && state(id)?.state == .waiting)
     #expect(world.receivers[0].settings.volume == 500)
+    let free = world.session.state(at: world.now).rooms.first { $0.id == kitchen }
+    #expect(free?.state == .free && free?.volume == 50)
     #expect(state(id)?.nextAtS == 88_200.0)
   }
 

@@ -25,6 +25,8 @@ final class SimulatedPlayer: GroupPlayer {
   /// Those that it was told, with their times.
   private(set) var streamVolumes: [(time: LocalTime, volume: UInt16)] = []
   private var commandCount: UInt64 = 0
+  /// Its rooms tell it nothing more.
+  private(set) var hasStopped = false
   private var lastRoom = 0
   private(set) var hasSounded = false
   var volumeCap: UInt16 = 1000
@@ -97,6 +99,7 @@ final class SimulatedPlayer: GroupPlayer {
     if let reply = clip(command) { return reply }
     if let refusal = world.refusal(of: command, by: self) { return .failure(refusal) }
     if world.set(command, of: self) { return .success(.done) }
+    if command == .stop { hasStopped = true }
     if case .resumeAt(let time) = command { (start, isHeld) = (time, false) }
     commandCount += 1
     return handle(.command(CommandID(commandCount), command)) ?? .failure(.finished)

@@ -363,7 +363,7 @@ final class SimulatedWorld: HousePlayers {
     } else if receiver.holder == .ours(player.number) {
       let state = receiver.isPriming ? .priming : state
       (shown.connection, shown.trouble) = (.connected(.made(state, holding: held)), nil)
-      shown.settings = receiver.settings
+      shown.settings = player.hasStopped ? nil : receiver.settings
     } else if receiver.holder == .stranger, receiver.isLent {
       shown.connection = .away(reason: "stranger plays there for a while")
       shown.trouble = .lent(holder: "stranger")

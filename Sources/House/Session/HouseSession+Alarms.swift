@@ -261,7 +261,14 @@ extension HouseSession {
 
   /// Rooms that were told how loud they were owe nothing: another sender may have them next.
   private func end(_ ring: AlarmRing) {
-    for room in ring.end(at: now, restoring: alarms.debts) { alarms.debts[room] = nil }
+    for room in ring.end(at: now, restoring: alarms.debts) {
+      guard let debt = alarms.debts.removeValue(forKey: room), var saved = rooms[room]?.saved
+      else { continue }
+      // The player is gone before the room can say so itself.
+      saved.volume = debt.volume.map { min($0, saved.volumeLimit ?? $0) } ?? saved.volume
+      saved.muted = debt.muted ?? saved.muted
+      keep(saved)
+    }
   }
 
   /// Lets the music go on that the alarm has interrupted. Rooms that another sender had are left to it.
