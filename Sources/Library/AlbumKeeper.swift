@@ -107,14 +107,12 @@ final class AlbumKeeper {
     let before = try statements.number("SELECT artist FROM album WHERE id = ?", SQLiteValue(album))
     let names = try statements.prepared(
       """
-      SELECT max(albumartist), min(coalesce(artist, '')), max(coalesce(artist, '')), min(album)
+      SELECT max(albumartist), min(album), count(artist)
       FROM track WHERE album_id = ? AND missing IS NULL
       """
-    ).first([SQLiteValue(album)]) { ($0.text(0), $0.text(1), $0.text(2), $0.text(3)) }
+    ).first([SQLiteValue(album)]) { ($0.text(0), $0.text(1), $0.int64(2) ?? 0) }
     var name = names?.0
-    if name == nil, let one = names?.1, let other = names?.2 {
-      name = SortKey.of(one) == SortKey.of(other) ? one : Self.variousArtists
-    }
+    if name == nil { name = try artist(ofMost: names?.2 ?? 0, on: album) }
     if name?.isEmpty == true { name = nil }
     var artist: Int64?
     if let name { artist = try self.artist(name) }
@@ -128,8 +126,33 @@ final class AlbumKeeper {
       WHERE id = ?1
       """, SQLiteValue(album), SQLiteValue(artist), SQLiteValue(name),
       SQLiteValue(name.map(SortKey.ofShelf) ?? ""), SQLiteValue(try artwork(ofAlbum: album)),
-      SQLiteValue(names?.3), SQLiteValue(names?.3.map(SortKey.ofShelf)))
+      SQLiteValue(names?.1), SQLiteValue(names?.1.map(SortKey.ofShelf)))
     for artist in [before, artist] { mark(album: nil, artist: artist) }
+  }
+
+  /// The artist of more than half of an album's `count` tracks that name one, whoever sings along; nil if none does.
+  private func artist(ofMost count: Int64, on album: Int64) throws(SQLiteError) -> String? {
+    guard count > 0 else { return nil }
+    let rows = try statements.prepared(
+      """
+      SELECT artist, count(*) FROM track
+      WHERE album_id = ? AND missing IS NULL AND artist IS NOT NULL
+      GROUP BY artist ORDER BY count(*) DESC, artist LIMIT 100
+      """
+    ).all([SQLiteValue(album)]) { (name: Self.lead($0.text(0) ?? ""), tracks: $0.int64(1) ?? 0) }
+    let tracks = Dictionary(rows.map { (SortKey.of($0.name), $0.tracks) }, uniquingKeysWith: +)
+    return rows.first { (tracks[SortKey.of($0.name)] ?? 0) * 2 > count }?.name
+      ?? Self.variousArtists
+  }
+
+  /// The artist without those who are guests on one track.
+  private static func lead(_ artist: String) -> String {
+    let small = artist.lowercased()
+    let marks = [" feat. ", " feat ", " ft. ", " ft ", " featuring ", " (feat", " (ft", " [feat"]
+    guard let place = marks.compactMap({ small.place(of: $0)?.lowerBound }).min() else {
+      return artist
+    }
+    return String(artist.prefix(small.distance(from: small.startIndex, to: place)))
   }
 
   /// The picture of its folder, or of the folder that its discs lie in, or one in its files.

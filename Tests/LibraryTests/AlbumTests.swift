@@ -82,6 +82,25 @@ import Testing
     #expect(artists.map(\.name) == ["Radio", "Various artists"])
   }
 
+  @Test func `guests leave an album to the artist of most of its tracks`() throws {
+    let albums = [
+      "Debut": ["Björk", "Björk FEAT. Anna", "Björk (feat. Ben)", "Anna"],
+      "Split": ["Anna", "Ben", "Anna feat. Ben", "Ben"], "Lonely": ["Anna", nil, nil],
+      "Guests": ["Cleo ft. Anna", "Cleo Featuring Ben"], "Nobody": [nil],
+    ]
+    for (album, artists) in albums {
+      for (track, artist) in artists.enumerated() {
+        try bed.write(
+          TaggedFile("\(track)", artist: artist, album: album), to: "\(album)/\(track).flac")
+      }
+    }
+    try bed.scan()
+    #expect(
+      try bed.albums().map { "\($0.title): \($0.artist ?? "")" } == [
+        "Nobody: ", "Lonely: Anna", "Debut: Björk", "Guests: Cleo", "Split: Various artists",
+      ])
+  }
+
   @Test func `albums with the same title by different artists are two`() throws {
     for artist in ["ABBA", "Queen"] {
       try bed.write(
