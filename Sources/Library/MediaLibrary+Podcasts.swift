@@ -13,6 +13,7 @@ extension MediaLibrary {
   }
 
   package func subscribe(_ uri: String, reach: SourceReach) async throws(Refusal) -> Podcast {
+    let uri = WebAddress.typed(uri)
     guard Podcast.isAddress(uri) else {
       throw .invalid("a feed has an address such as https://host/path")
     }

@@ -14,6 +14,11 @@ struct APIProblem: Error {
 
   static func missing(_ key: String) -> APIProblem { .invalid("The key \(key) is missing.") }
 
+  /// - Parameter text: as somebody has typed it.
+  static func noAddress(_ text: String) -> APIProblem {
+    .invalid("\(text.prefix(100)) is no address of the web, such as http://host/path.")
+  }
+
   static func noSuch(_ detail: String) -> APIProblem { APIProblem(status: 404, detail: detail) }
 
   init(status: Int, detail: String) { (self.status, self.detail) = (status, detail) }

@@ -38,16 +38,16 @@ extension WebAPI {
     Route("POST", "\(library)/radios", .household) { api, call in
       var fields = try call.fields()
       let name = try fields.string("name", lengths: Radio.nameLengths)
-      let uri = try fields.string("uri", lengths: Radio.uriLengths)
+      let uri = try fields.string("uri", lengths: Radio.uriLengths).map(WebAddress.typed)
       let picture = try fields.string("picture", lengths: Radio.uriLengths)
       try fields.end()
       guard let uri else { throw APIProblem.missing("uri") }
-      for (key, address) in [("uri", uri), ("picture", picture ?? uri)]
-      where !Radio.isAddress(address) {
-        throw APIProblem.invalid("\(key) must be an address such as http://host/path.")
+      for address in [uri, picture ?? uri] where !Radio.isAddress(address) {
+        throw APIProblem.noAddress(address)
       }
       return try json(
-        await api.house.addRadio(name: name, uri: uri, picture: picture, in: api.library),
+        await api.house.addRadio(
+          name: name, uri: uri, picture: picture, reach: call.asker.reach, in: api.library),
         status: 201)
     },
     Route("DELETE", "\(library)/radios/{id}", .household) { api, call in

@@ -19,12 +19,10 @@ extension WebAPI {
     },
     Route("POST", podcasts, .household) { api, call in
       var fields = try call.fields()
-      let uri = try fields.string("uri", lengths: Podcast.uriLengths)
+      let uri = try fields.string("uri", lengths: Podcast.uriLengths).map(WebAddress.typed)
       try fields.end()
       guard let uri else { throw APIProblem.missing("uri") }
-      guard Podcast.isAddress(uri) else {
-        throw APIProblem.invalid("uri must be an address such as https://host/path.")
-      }
+      guard Podcast.isAddress(uri) else { throw APIProblem.noAddress(uri) }
       return try json(
         await api.library.subscribe(uri, reach: call.asker.reach), status: 201)
     },

@@ -39,6 +39,31 @@ import Testing
     }
   }
 
+  @Test func `only what plays is kept as a station`() throws {
+    let over = DispatchSemaphore(value: 0)
+    let server = try station(over)
+    defer { over.signal() }
+    let page = try TestPeer { connection in
+      _ = connection.receive()
+      let text = "<html><body>Listen here</body></html>"
+      let head = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(text.utf8.count)"
+      connection.send(Array((head + "\r\n\r\n" + text).utf8))
+    }
+    let daemon = try Daemon(in: folder)
+    for wrong in ["http://\(page.address)/", "http://127.0.0.1:1/"] {
+      let refused = #expect(throws: Daemon.Refused.self) {
+        try daemon.run("radio", "--keep", wrong)
+      }
+      #expect("\(try #require(refused))".contains("no station can be heard there"))
+    }
+    // A name is believed: the station may be off.
+    _ = try daemon.run("radio", "--keep", "http://127.0.0.1:1/", "--name", "Later")
+    let address = "http://\(server.address)/radio"
+    #expect(try daemon.run("radio", "--keep", address) == ["Station is a station now"])
+    #expect(try daemon.run("radio").count == 2)
+    #expect(try daemon.stop() == 0)
+  }
+
   private func position(_ daemon: Daemon) throws -> Double {
     try daemon.status()["positionS"] as? Double ?? 0
   }

@@ -117,6 +117,9 @@ import WebTestSupport
       #expect(try named.json(Radio.self).name == "Radio Fake")
       let other = try await client.ask("POST", radios, #"{"uri":"http://a.example:80/b?c"}"#)
       #expect(try other.json(Radio.self).name == "a.example:80")
+      let typed = try await client.ask("POST", radios, #"{"uri":"b.example/named"}"#)
+      #expect(try typed.json(Radio.self).uri == "http://b.example/named")
+      try await expectStatus(422, client.ask("POST", radios, #"{"uri":"http://a.example/page"}"#))
     }
   }
 }

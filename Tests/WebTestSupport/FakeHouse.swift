@@ -283,8 +283,9 @@ package actor FakeHouse: HouseControl {
     return address.map { [FoundServer(called: "Loft", at: $0)] } ?? []
   }
 
-  package func stationName(_ uri: String) -> String? {
-    uri.hasSuffix("/named") ? "Radio Fake" : nil
+  package func stationName(_ uri: String, reach: SourceReach) throws(Refusal) -> String? {
+    if uri.hasSuffix("/page") { throw .invalid("no station can be heard there: not audio") }
+    return uri.hasSuffix("/named") ? "Radio Fake" : nil
   }
 
   package func folderChoices(in path: String?) throws(Refusal) -> FolderChoices {

@@ -1,6 +1,7 @@
 import Driver
 package import House
 package import Pairing
+package import Sender
 
 /// The household for other threads. Each request is carried out on the loop's thread, and answered when it is on the
 /// disk.
@@ -63,7 +64,11 @@ package struct HouseClient: HouseControl, PairingHousehold {
     try await visits.servers()
   }
 
-  package func stationName(_ uri: String) async -> String? { await stations.name(of: uri) }
+  package func stationName(
+    _ uri: String, reach: SourceReach
+  ) async throws(Refusal) -> String? {
+    try await stations.name(of: uri, reach: reach)
+  }
 
   /// The configuration's file has changed.
   package func configured(_ fixed: SetUp.Fixed, roots: [String]) {

@@ -1,4 +1,5 @@
 package import House
+package import Sender
 
 /// The household as its surfaces see it, from any thread.
 package protocol HouseControl: Sendable {
@@ -16,8 +17,11 @@ package protocol HouseControl: Sendable {
   func check(server name: String) async throws(Refusal)
   /// Searches the network for media servers of UPnP, which takes some seconds.
   func foundServers() async throws(Refusal) -> [FoundServer]
-  /// The name that a station gives itself; nil where it says none.
-  func stationName(_ uri: String) async -> String?
+  /// The name that a station gives itself; nil where it says none, or nothing at all within some seconds. Throws where the
+  /// address plays nothing.
+  ///
+  /// - Parameter reach: where the address may lead.
+  func stationName(_ uri: String, reach: SourceReach) async throws(Refusal) -> String?
   /// With how loud they are now.
   func inputs() async throws(Refusal) -> [HouseState.Input]
   /// How far rooms were from the schedule in the last minutes.

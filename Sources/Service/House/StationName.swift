@@ -3,7 +3,7 @@ import Driver
 import FFmpegSource
 package import House
 import LinuxIO
-import Sender
+package import Sender
 import Synchronization
 
 /// Asks stations what they are called.
@@ -17,48 +17,62 @@ package final class StationNames: Sendable {
 
   package init() {}
 
-  /// Nil where the station does not say it, or does not answer in time.
-  package func name(of uri: String) async -> String? {
+  /// Nil where the station does not say it, or does not answer in time. Throws where the address plays nothing.
+  package func name(of uri: String, reach: SourceReach) async throws(Refusal) -> String? {
     let isFree = asked.withLock { asked in
       guard asked < Self.limit else { return false }
       asked += 1
       return true
     }
     guard isFree else { return nil }
-    return await withCheckedContinuation { continuation in
+    let answer = await withCheckedContinuation { continuation in
       let thread = try? RealtimeThread.start(name: "station", priority: nil) { [self] in
-        let name = Self.ask(uri)
+        let answer = Self.ask(uri, reach)
         asked.withLock { $0 -= 1 }
-        continuation.resume(returning: name)
+        continuation.resume(returning: answer)
       }
       guard let thread else {
         asked.withLock { $0 -= 1 }
-        return continuation.resume(returning: nil)
+        return continuation.resume(returning: .success(nil))
       }
       thread.detach()
+    }
+    do throws(MediaError) {
+      return try answer.get()
+    } catch {
+      throw .invalid("no station can be heard there: \(error.problem)")
     }
   }
 
   /// Opens the station's stream. Blocks.
-  private static func ask(_ uri: String) -> String? {
-    guard let interruption = try? ReadInterruption() else { return nil }
-    let end = DispatchWorkItem { [weak interruption] in interruption?.interrupt() }
+  private static func ask(_ uri: String, _ reach: SourceReach) -> Result<String?, MediaError> {
+    guard let interruption = try? ReadInterruption() else { return .success(nil) }
+    let isLate = Atomic(false)
+    let end = DispatchWorkItem { [weak interruption] in
+      isLate.store(true, ordering: .relaxed)
+      interruption?.interrupt()
+    }
     DispatchQueue.global().asyncAfter(deadline: .now() + timeLimit, execute: end)
     defer { end.cancel() }
     let opener = SourceOpener(interruption: interruption, report: { _ in })
-    let item = PlayItem(id: 0, location: uri, title: nil, reach: .network)
-    guard let said = try? opener.open(item).metadata.album else { return nil }
-    let name = ItemMetadata.shown(said).split(separator: " ").joined(separator: " ")
-    return Radio.nameLengths.contains(name.unicodeScalars.count) ? name : nil
+    let item = PlayItem(id: 0, location: uri, title: nil, reach: reach)
+    do throws(MediaError) {
+      let said = try opener.open(item).metadata.album
+      let name = ItemMetadata.shown(said ?? "").split(separator: " ").joined(separator: " ")
+      return .success(Radio.nameLengths.contains(name.unicodeScalars.count) ? name : nil)
+    } catch {
+      return isLate.load(ordering: .relaxed) ? .success(nil) : .failure(error)
+    }
   }
 }
 
 extension HouseControl {
-  /// Keeps a station. Without a name it is called as it calls itself, else as its host.
+  /// Keeps a station. Without a name it is called as it calls itself, else as its host, and must be heard now.
   ///
   /// - Parameter picture: its address, as a list of stations has it; one that is none is left out.
   package func addRadio(
-    name: String?, uri: String, picture: String? = nil, in library: any LibraryControl
+    name: String?, uri: String, picture: String? = nil, reach: SourceReach,
+    in library: any LibraryControl
   ) async throws(Refusal) -> Radio {
     let uri = try Radio.checked(uri: uri)
     let picture = picture.flatMap { Radio.isAddress($0) ? $0 : nil }
@@ -66,7 +80,7 @@ extension HouseControl {
       return try await library.addRadio(
         name: try Radio.checked(name: name), uri: uri, picture: picture)
     }
-    let said = await stationName(uri)
+    let said = try await stationName(uri, reach: reach)
     let scheme = uri.place(of: "://")?.upperBound ?? uri.startIndex
     let host = String(uri[scheme...].prefix { !"/?#".contains($0) }.prefix(100))
     return try await library.addRadio(name: said ?? host, uri: uri, picture: picture)

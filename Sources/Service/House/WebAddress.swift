@@ -10,6 +10,14 @@ package struct WebAddress: Hashable, Sendable {
     self.text = text
   }
 
+  /// Completes an address that somebody has typed: where it says no scheme, `http://` is meant, as in browsers.
+  package static func typed(_ text: String) -> String {
+    guard !text.contains("://"), text.contains(where: { ".:".contains($0) }),
+      let whole = WebAddress("http://" + text)
+    else { return text }
+    return whole.text
+  }
+
   private static func isOne(_ text: String) -> Bool {
     let small = text.lowercased()
     guard let scheme = ["http://", "https://"].first(where: { small.hasPrefix($0) }),

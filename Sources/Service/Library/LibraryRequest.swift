@@ -175,6 +175,7 @@ extension Radio {
   }
 
   static func checked(uri: String) throws(Refusal) -> String {
+    let uri = WebAddress.typed(uri)
     guard isAddress(uri) else {
       throw .invalid("a station needs an address such as http://host/path")
     }
@@ -189,7 +190,9 @@ extension HouseControl {
   ) async throws(Refusal) -> LibraryAnswer {
     switch request {
     case .addRadio(let name, let uri, let picture):
-      let radio = try await addRadio(name: name, uri: uri, picture: picture, in: library)
+      // Whoever is at this machine may name what is on it.
+      let radio = try await addRadio(
+        name: name, uri: uri, picture: picture, reach: .all, in: library)
       return LibraryAnswer(things: [radio.thing], done: "\(radio.name) is a station now")
     case .keep(let thing, let name):
       guard thing.kind != .input else { throw .invalid("an input cannot be in a playlist") }
