@@ -12,6 +12,8 @@ package struct PlayRequest: Codable, Hashable, Sendable {
   package var effects: EffectsChange
   /// True to take rooms from other senders.
   package var takes: Bool
+  /// The name of all of it for people; nil where the first entry says it.
+  package var title: String?
   /// Given options that only a player in the foreground has.
   package var foregroundOptions: [String]
 

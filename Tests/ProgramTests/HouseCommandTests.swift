@@ -44,8 +44,14 @@ import Testing
     #expect(try daemon.run("search", "min") == ["1  Mine, 1 item (playlist)"])
     #expect(try daemon.run("search", "nothing like it") == ["nothing is called nothing like it"])
     #expect(try daemon.run("search", "mine", "--add", "1") == ["a + b: Mine is added"])
-    #expect(try daemon.run("search", "mine", "--play", "1") == ["a + b: plays Mine"])
+    #expect(try daemon.run("search", "mine", "--play", "1") == ["plays Mine in a + b"])
     #expect(try daemon.run("queue").count == 2)
+    // The group that it needs is made.
+    #expect(
+      try daemon.run("search", "mine", "--play", "1", "--on", "b") == ["plays Mine in b"])
+    #expect(throws: Daemon.Refused.self) {
+      try daemon.run("search", "mine", "--add", "1", "--on", "b")
+    }
     #expect(try daemon.stop() == 0)
   }
 

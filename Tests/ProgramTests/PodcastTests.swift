@@ -59,7 +59,7 @@ import Testing
     #expect(throws: (any Error).self) { try podcasts("--subscribe", "file:///etc/passwd") }
 
     _ = try daemon.run("play", "--stay", "--at", room.address)
-    #expect(try podcasts("--play", "1") == ["a: plays No. 2"])
+    #expect(try podcasts("--play", "1") == ["plays No. 2 in a"])
     try room.program.line(with: "playing")
     _ = try daemon.run("seek", "20:00")
     // Until the seek is heard, the place is the one before it.
@@ -70,7 +70,7 @@ import Testing
     _ = try daemon.run("clear")
     try daemon.wait { try $0.run("podcasts", "--show", "1")[0].contains("at 20:0") }
     #expect(try podcasts() == ["1  Daily (podcast)"])
-    #expect(try podcasts("--show", "1", "--play", "1") == ["a: plays No. 2"])
+    #expect(try podcasts("--show", "1", "--play", "1") == ["plays No. 2 in a"])
     try daemon.wait { try $0.run("status").contains { $0.contains("20:") } }
 
     last.withLock { $0 = 3 }

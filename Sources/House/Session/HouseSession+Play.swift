@@ -61,12 +61,11 @@ extension HouseSession {
     if request.shuffles, !added.isEmpty {
       group.unshuffled = zip(order, added).sorted { $0.0 < $1.0 }.map(\.1)
     }
-    let title = ItemName.text(title: first.title, artist: nil, location: first.location)
-    let more =
-      entries.count > 1 ? " and \(Player.count(entries.count - 1, "more item"))" : ""
+    var title = ItemName.text(title: first.title, artist: nil, location: first.location)
+    if entries.count > 1 { title += " and \(Player.count(entries.count - 1, "more item"))" }
     let others = (plan.group(group.id)?.rooms ?? []).filter { !request.takes && isOthers($0) }
     let but = others.isEmpty ? "" : "; \(busy(others).description)"
-    done.said = "plays \(title)\(more) in \(place)\(but)"
+    done.said = "plays \(request.title ?? title) in \(place)\(but)"
     return done
   }
 

@@ -42,8 +42,7 @@ extension House {
       let entries = try request.entries.map { entry throws(Refusal) in
         try names.input(Order.NewEntry(entry))
       }
-      perform(.play(try identified(request), entries, group: call.group)) {
-        [unowned self] result in
+      play(request, entries, in: call.group) { [unowned self] result in
         reply(result.map { show($0, hasQueue: true, in: call.group) })
       }
     case .silence(let names):
@@ -53,6 +52,18 @@ extension House {
       }
     case .save, .announce, .end, .access, .pairing, .library:
       throw .unavailable("only a daemon with a page can do that")
+    }
+  }
+
+  /// - Parameter entries: those to play; those of the request are paths and names.
+  func play(
+    _ request: PlayRequest, _ entries: [Order.NewEntry], in group: String?,
+    _ answer: @escaping (Result<Answer, Refusal>) -> Void
+  ) {
+    do throws(Refusal) {
+      perform(.play(try identified(request), entries, group: group), answer)
+    } catch {
+      answer(.failure(error))
     }
   }
 

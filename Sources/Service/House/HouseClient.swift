@@ -23,6 +23,13 @@ package struct HouseClient: HouseControl, PairingHousehold {
     try await ask { house, answer in house.perform(request, answer) }
   }
 
+  /// - Parameter group: its name; nil is the group of the rooms.
+  func play(
+    _ request: PlayRequest, _ entries: [Order.NewEntry], in group: String?
+  ) async throws(Refusal) -> Answer {
+    try await ask { house, answer in house.play(request, entries, in: group, answer) }
+  }
+
   package func announce(
     _ request: AnnounceRequest, for asker: Asker?
   ) async throws(Refusal) -> Answer {

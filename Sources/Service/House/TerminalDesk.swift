@@ -48,15 +48,22 @@ package final class TerminalDesk {
   ) {
     do throws(Refusal) {
       let (client, library) = (house.client, self.library)
-      guard case .play(let thing, let isAdded) = request else {
-        return late.answer(call, reply) { () throws(Refusal) in
+      switch request {
+      case .play(let thing, let rooms, let takes):
+        late.answer(call, reply) { () throws(Refusal) in
+          .library(
+            answer: try await client.play(
+              thing, in: rooms, takes: takes, group: call.group, from: library))
+        }
+      case .add(let thing):
+        let group = try house.groupID(named: call.group)
+        late.answer(call, reply) { () throws(Refusal) in
+          .library(answer: try await client.add(thing, to: group, from: library))
+        }
+      default:
+        late.answer(call, reply) { () throws(Refusal) in
           .library(answer: try await client.answer(request, from: library))
         }
-      }
-      let group = try house.groupID(named: call.group)
-      late.answer(call, reply) { () throws(Refusal) in
-        .library(
-          answer: try await client.play(thing, in: group, isAdded: isAdded, from: library))
       }
     } catch {
       reply(ControlReply(id: call.id, .refused(error: error)))

@@ -16,8 +16,10 @@ package enum LibraryRequest: Codable, Hashable, Sendable {
   case foundServers
   /// Everything that the words find, a few of each kind.
   case search(text: String)
-  /// Plays something in place of a group's queue, or adds it to the end.
-  case play(thing: LibraryThing, isAdded: Bool)
+  /// Plays something in place of a group's queue; without rooms, where `tutti play` would.
+  case play(thing: LibraryThing, rooms: [String], takes: Bool)
+  /// Adds something to the end of a group's queue.
+  case add(thing: LibraryThing)
   case favour(thing: LibraryThing, isFavourite: Bool)
   /// The items of a playlist, or the episodes of a podcast.
   case contents(playlist: LibraryThing)
@@ -62,7 +64,8 @@ extension LibraryControl {
   /// Things of each kind in the answer to a search.
   private static var searchLimit: Int { 10 }
 
-  /// Finds things, or changes what is kept of them; `play`, `addRadio`, `keep`, `check` and `foundServers` need a house.
+  /// Finds things, or changes what is kept of them; `play`, `add`, `addRadio`, `keep`, `check` and `foundServers` need a
+  /// house.
   package func answer(_ request: LibraryRequest) async throws(Refusal) -> LibraryAnswer {
     switch request {
     case .favourites: return LibraryAnswer(things: try await favourites())
@@ -79,7 +82,6 @@ extension LibraryControl {
     case .search(let text):
       let result = try await search(String(text.prefix(200)), limit: Self.searchLimit)
       return LibraryAnswer(things: result.things)
-    case .play: return LibraryAnswer()
     case .favour(let thing, let isFavourite):
       try await setFavourite(thing.kind, thing.id, to: isFavourite)
       let said = isFavourite ? "is a favourite" : "is no favourite any more"
@@ -102,7 +104,7 @@ extension LibraryControl {
     case .contents(let list):
       return LibraryAnswer(things: try await playlist(list.id).entries.map(\.thing))
     case .edit(let list, let edit): return LibraryAnswer(done: try await carryOut(edit, in: list))
-    case .addRadio, .keep, .check, .foundServers: return LibraryAnswer()
+    case .play, .add, .addRadio, .keep, .check, .foundServers: return LibraryAnswer()
     case .forget(let thing):
       switch thing.kind {
       case .radio: try await removeRadio(thing.id)
@@ -215,17 +217,32 @@ extension HouseControl {
     }
   }
 
-  /// Plays or adds something, for somebody at a terminal of this machine.
-  package func play(
-    _ thing: LibraryThing, in group: String, isAdded: Bool, from library: any LibraryControl
+  /// Adds something to a queue, for somebody at a terminal of this machine.
+  package func add(
+    _ thing: LibraryThing, to group: String, from library: any LibraryControl
   ) async throws(Refusal) -> LibraryAnswer {
     let entries = try await entries(of: [thing.wanted], for: .machine, in: library)
-    _ = try await perform(
-      .edit(group: group, .add(entries, at: isAdded ? .end : .now), expected: nil))
+    _ = try await perform(.edit(group: group, .add(entries, at: .end), expected: nil))
     let place = try await state().groups.first { $0.id == group }?.name
     let title = thing.title(of: entries.first?.title)
-    let said = isAdded ? "\(title) is added" : "plays \(title)"
-    return LibraryAnswer(done: (place.map { "\($0): " } ?? "") + said)
+    return LibraryAnswer(done: (place.map { "\($0): " } ?? "") + "\(title) is added")
+  }
+}
+
+extension HouseClient {
+  /// Plays something, for somebody at a terminal of this machine.
+  ///
+  /// - Parameter group: its name; nil is the group of the rooms.
+  func play(
+    _ thing: LibraryThing, in rooms: [String], takes: Bool, group: String?,
+    from library: any LibraryControl
+  ) async throws(Refusal) -> LibraryAnswer {
+    let entries = try await entries(of: [thing.wanted], for: .machine, in: library)
+    var request = PlayRequest(
+      entries: [], rooms: rooms, addresses: [], shuffles: false, repetition: nil, effects: .init(),
+      takes: takes)
+    request.title = thing.title(of: entries.first?.title)
+    return LibraryAnswer(done: try await play(request, entries, in: group).said)
   }
 }
 

@@ -17,6 +17,7 @@ struct SearchCommand: LibraryCommand {
       Examples:
         tutti search nina blues
         tutti search nina blues --play 2    number 2 of that list
+        tutti search nina --play 2 --on Kitchen
         tutti search sinnerman --add 1      to the end of the queue
         tutti search sinnerman --favour 1   to the favourites
       """)
@@ -203,6 +204,14 @@ struct PlaylistsCommand: LibraryCommand {
 struct LibraryChoice: ParsableArguments {
   @Option(help: .init("Play this number of the list in place of the queue.", valueName: "number"))
   var play: Int?
+  @Option(
+    help: .init(
+      "With --play: the rooms, separated by commas (default: where it played last, else all).",
+      valueName: "rooms"),
+    completion: RoomCompletion.kind)
+  var on: String?
+  @Flag(help: "With --play: take over rooms in which another machine plays.")
+  var take = false
   @Option(help: .init("Add this number of the list to the queue.", valueName: "number"))
   var add: Int?
   @Option(help: .init("With --add: to this playlist, and not to the queue.", valueName: "playlist"))
@@ -212,11 +221,16 @@ struct LibraryChoice: ParsableArguments {
 
   func validate() throws {
     guard into == nil || add != nil else { throw ValidationError("--into goes with --add.") }
+    guard play != nil || (on == nil && !take) else {
+      throw ValidationError("--on and --take go with --play.")
+    }
   }
 
   /// The order for the thing that was chosen.
   func request(_ thing: LibraryThing) -> LibraryRequest {
-    into.map { .keep(thing: thing, playlist: $0) } ?? .play(thing: thing, isAdded: add != nil)
+    if let into { return .keep(thing: thing, playlist: into) }
+    guard add == nil else { return .add(thing: thing) }
+    return .play(thing: thing, rooms: RoomWish.names(on), takes: take)
   }
 }
 
