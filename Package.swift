@@ -109,6 +109,11 @@ let package = Package(
     // The form in which programs meet programs.
     .target(name: "ProgramJSON", path: "Sources/ProgramJSON", swiftSettings: strict),
 
+    // What programs say of their arguments.
+    .target(
+      name: "ProgramText", dependencies: [arguments], path: "Sources/ProgramText",
+      swiftSettings: strict + small),
+
     // Adapters: each wraps one outside thing and imports no other adapter.
     adapter("LinuxIO", ["Clock", "WireProtocol", "CSys"], settings: smallInPrograms),
     adapter("HostFacts", ["Clock", "Diagnosis"]),
@@ -245,7 +250,7 @@ let package = Package(
         "Library",
         "LinuxIO", "OpenSSLSecurity", "AvahiDiscovery", "FFmpegSource", "WebAPI", "WebServer",
         "MPD", "MPDProtocol", "MPRIS", "MPRISProtocol", "QRCode", "Diagnosis", "Doctor",
-        "HostFacts", "ProgramJSON", arguments, logging,
+        "HostFacts", "ProgramJSON", "ProgramText", arguments, logging,
       ],
       path: "Sources/Executables/tutti", swiftSettings: strict + small),
     .executableTarget(
@@ -253,7 +258,7 @@ let package = Package(
       dependencies: [
         "Clock", "Audio", "WireProtocol", "Pairing", "Receiver", "ReceiverDriver", "LinuxIO",
         "OpenSSLSecurity", "Output", "ALSAOutput", "AvahiDiscovery", "Diagnosis", "Doctor",
-        "HostFacts", arguments, logging,
+        "HostFacts", "ProgramText", arguments, logging,
       ],
       path: "Sources/Executables/tutti-receiver", swiftSettings: strict + small),
     .executableTarget(

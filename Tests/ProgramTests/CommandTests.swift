@@ -77,14 +77,36 @@ import Testing
     let dump = try Program(name, ["--experimental-dump-help"])
     #expect(try dump.exitCode() == 0)
     let all = try JSONSerialization.jsonObject(with: Data(dump.lines.joined(separator: "\n").utf8))
-    func discussions(_ value: Any) -> [String] {
-      if let list = value as? [Any] { return list.flatMap(discussions) }
+    func commands(_ value: Any) -> [[String]] {
+      if let list = value as? [Any] { return list.flatMap(commands) }
       guard let command = value as? [String: Any] else { return [] }
-      return [command["discussion"] as? String ?? ""] + command.values.flatMap(discussions)
+      let own = (command["commandName"] as? String).map { name in
+        [((command["superCommands"] as? [String] ?? []) + [name]).dropFirst().map(\.self)]
+      }
+      return (own ?? []) + command.values.flatMap(commands)
     }
-    let lines = discussions(all).flatMap { $0.split(separator: "\n") }
-    #expect(lines.count > 10)
-    #expect(lines.filter { $0.count > 80 } == [])
+    let found = commands(all)
+    #expect(found.count > 4)
+    for command in found {
+      let help = try Program(name, command + ["--help"])
+      #expect(try help.exitCode() == 0)
+      #expect(help.lines.count > 3, "\(command)")
+      #expect(help.lines.filter { $0.count > 80 } == [])
+    }
+  }
+
+  @Test(arguments: [
+    (["search", "a", "--on", "b"], "--on and --take go with --play; see: tutti search --help"),
+    (["status", "--nope"], "unknown option '--nope'; see: tutti status --help"),
+    (["volume", "40", "--nope"], "unknown option '--nope'; see: tutti volume --help"),
+    (["search"], "missing expected argument '<words> ...'; see: tutti search --help"),
+  ])
+  func `wrong arguments are one line that leads to the help`(
+    arguments: [String], said: String
+  ) throws {
+    let command = try Program("tutti", arguments)
+    #expect(try command.exitCode() == 64)
+    #expect(command.lines == ["tutti: \(said)"])
   }
 
   @Test func `commands say what they did`() throws {

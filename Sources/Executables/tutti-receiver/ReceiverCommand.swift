@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import LinuxIO
 import Logging
+import ProgramText
 import Receiver
 import ReceiverDriver
 
@@ -29,6 +30,8 @@ struct ReceiverCommand: ParsableCommand {
       PINCommand.self, PairingsCommand.self, UnpairCommand.self, ReceiverDoctorCommand.self,
     ])
 
+  static func main() { run(tell: Console.print, complain: Console.complain) }
+
   @Option(help: "Name of the room (default: the host's name).")
   var name: String?
   @Option(help: .init("ALSA device; see: aplay -L", valueName: "device"))
@@ -42,7 +45,7 @@ struct ReceiverCommand: ParsableCommand {
   @Option(help: .init("Hardware volume: none, auto or a mixer element's name.", valueName: "name"))
   var mixer = "none"
   @Option(
-    help: .init("Volume until somebody sets one: 0 to 100 (default: 30).", valueName: "volume"))
+    help: .init("Volume until somebody sets one: 0 to 100.", valueName: "volume"))
   var startVolume: Int = 30
   @Option(
     help: .init(

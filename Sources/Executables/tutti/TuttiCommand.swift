@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import House
+import ProgramText
 import Sender
 import Service
 
@@ -56,7 +57,9 @@ struct TuttiCommand: ParsableCommand {
       printError("tutti: \(line)")
       Glibc.exit(Failure.Kind.usage.rawValue)
     }
-    main(arguments)
+    run(
+      arguments, tell: { try? output(Array(($0 + "\n").utf8)) },
+      complain: { printError("tutti: \($0)") })
   }
 
   /// The arguments, read from C: Swift's own have lost all bytes that are no UTF-8, and with them

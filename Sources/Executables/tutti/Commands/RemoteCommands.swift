@@ -102,7 +102,7 @@ struct SeekCommand: RemoteCommand {
   @OptionGroup var common: CommonOptions
 
   func request() throws -> ControlRequest {
-    let position = try SignedArgument.only(of: position, called: "position")
+    let position = try SignedArgument.only(of: position, called: "position", in: "seek")
     if position == "live" { return .transport(.live) }
     guard let (seconds, isRelative) = TimeText.parse(position) else {
       throw Failure(.usage, "\(position) is not a time; write 90, 1:30, +15, -15 or live")
@@ -116,11 +116,11 @@ struct SeekCommand: RemoteCommand {
 /// that the parser does not know and looks for the argument here.
 enum SignedArgument {
   /// Returns nil if there is no such argument.
-  static func only(ofAtMostOne given: [String]) throws -> String? {
+  static func only(ofAtMostOne given: [String], in command: String) throws -> String? {
     let words = given.filter { $0 != "--" }
     let marker = given.firstIndex(of: "--") ?? given.endIndex
     if let option = given[..<marker].first(where: isOption) {
-      throw Failure(.usage, "there is no option \(option); see: --help")
+      throw Failure(.usage, "unknown option '\(option)'; see: tutti \(command) --help")
     }
     if let option = words.first(where: isOption) {
       throw Failure(
@@ -134,8 +134,12 @@ enum SignedArgument {
     word != "--" && word.hasPrefix("-") && !(word.dropFirst().first?.isNumber ?? false)
   }
 
-  static func only(of words: [String], called name: String) throws -> String {
-    guard let word = try only(ofAtMostOne: words) else { throw Failure(.usage, "name a \(name)") }
+  static func only(
+    of words: [String], called name: String, in command: String
+  ) throws -> String {
+    guard let word = try only(ofAtMostOne: words, in: command) else {
+      throw Failure(.usage, "name a \(name)")
+    }
     return word
   }
 }
@@ -228,7 +232,7 @@ struct VolumeCommand: ParsableCommand {
   }
 
   private func change() throws -> RoomChange {
-    let step = try SignedArgument.only(ofAtMostOne: volume)
+    let step = try SignedArgument.only(ofAtMostOne: volume, in: "volume")
     var change = RoomChange(muted: mute, delayMs: delay, volumeLimit: limit)
     if let channels {
       change.channels = RoomChange.ChannelMap(name: channels)
