@@ -13,7 +13,13 @@ extension HouseSession {
 
   func add(_ change: AlarmChange) throws(Refusal) -> Done {
     for room in change.roomIds ?? [] { try check(room: room) }
-    return Done(alarm: try alarms.book.add(change, at: now), said: "set")
+    let id = try alarms.book.add(change, at: now)
+    return Done(alarm: id, said: sentence(ofNext: id))
+  }
+
+  private func sentence(ofNext id: String) -> String {
+    guard let next = alarms.book.next(id) else { return "\(id) is off" }
+    return "\(id) rings in \(TimeText.format((next - alarms.book.wall(now)).seconds))"
   }
 
   func change(_ id: String, _ change: AlarmChange) throws(Refusal) -> Done {
@@ -27,7 +33,7 @@ extension HouseSession {
       }
     }
     try alarms.book.change(id, change, at: now)
-    return Done(alarm: id, said: change == AlarmChange() ? nil : "changed")
+    return Done(alarm: id, said: change == AlarmChange() ? nil : sentence(ofNext: id))
   }
 
   func removeAlarm(_ id: String) throws(Refusal) -> Done {
