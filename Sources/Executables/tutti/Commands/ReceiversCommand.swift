@@ -66,7 +66,9 @@ struct ReceiversCommand: ParsableCommand {
       return [
         StyledText(hasTwin ? "\(record.name)#\(record.id.prefix(4))" : record.name, .strong),
         StyledText(record.state.rawValue, record.style),
-        StyledText(paired.contains(record.id) ? "yes" : "no"), StyledText(address),
+        StyledText(
+          paired.contains(record.id) ? "yes" : record.access == .open ? "not needed" : "no"),
+        StyledText(address),
         StyledText(record.model),
       ]
     }
