@@ -31,6 +31,27 @@ import WireProtocol
       ])
   }
 
+  @Test func `the late words of the process before take a room away for a moment only`() {
+    let group = TestGroup.playing()
+    func connects(after span: Nanoseconds, by holder: String, times: Int) -> Int {
+      var group = group
+      for _ in 0..<times {
+        group.advance(by: span)
+        group.say(.goodbye(Goodbye(reason: .replaced, detail: holder)))
+        group.take()
+        group.advance(by: .seconds(1))
+        group.handle(.connected(TestGroup.room, .control))
+        group.say(.welcome(.test()))
+      }
+      return Self.connects(group)
+    }
+    #expect(connects(after: .milliseconds(10), by: "study", times: 1) == 1)
+    #expect(connects(after: .milliseconds(10), by: "loft", times: 1) == 0)
+    // A program that lives has it.
+    #expect(connects(after: .milliseconds(10), by: "study", times: 2) == 0)
+    #expect(connects(after: .seconds(3), by: "study", times: 1) == 0)
+  }
+
   @Test func `why a room does not play is known without reading its words`() {
     var group = TestGroup.playing()
     func trouble() -> RoomTrouble? { group.session.status(at: group.now).rooms[0].trouble }

@@ -8,6 +8,8 @@ struct RoomLink {
   static let mostAtOnce = 16
   /// A codec that a room has withdrawn is not used for it again before.
   static let withdrawalTime = Nanoseconds.seconds(60)
+  /// The last words of a program that has ended are on their way for no longer.
+  static let straggling = Nanoseconds.seconds(2)
 
   enum State {
     case waiting(until: LocalTime)
@@ -47,6 +49,7 @@ struct RoomLink {
   /// The codecs that the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
+  private var wasOvertaken = false
   private(set) var dialling = RoomDialling()
   /// True if the next `hello` asks for the room though somebody else has it.
   private(set) var takesOver = false
@@ -215,6 +218,13 @@ struct RoomLink {
   /// Tells the user what to do if this sender is not paired with the room.
   var pairingAdvice: String {
     "it is not paired with this machine: tutti pair \(name.asShellWord)"
+  }
+
+  /// True once for a session that has just begun.
+  mutating func mayBeOvertaken(at now: LocalTime) -> Bool {
+    let isNew = connected.map { now < $0.began + Self.straggling } ?? false
+    defer { wasOvertaken = wasOvertaken || isNew }
+    return isNew && !wasOvertaken
   }
 
   mutating func replaced(_ reason: String, by holder: String) {

@@ -41,7 +41,8 @@ extension RoomSet {
     case .flushedAutomatically(let flushed): return .flushed(id, from: flushed.from)
     case .status(let status): received(status, from: index, at: now)
     case .codecs(let listed): received(listed, from: index, at: now)
-    case .goodbye(let goodbye) where goodbye.reason == .replaced: replaced(index, goodbye)
+    case .goodbye(let goodbye) where goodbye.reason == .replaced:
+      replaced(index, goodbye, at: now)
     case .goodbye(let goodbye) where goodbye.reason == .notPaired: notPaired(index, at: now)
     case .goodbye(let goodbye) where goodbye.reason == .lent: lent(index, goodbye, at: now)
     case .goodbye(let goodbye):
@@ -94,10 +95,15 @@ extension RoomSet {
     if isNew { tellOf(id, .refused(reason: reason)) }
   }
 
-  private mutating func replaced(_ index: Int, _ goodbye: Goodbye) {
+  private mutating func replaced(_ index: Int, _ goodbye: Goodbye, at now: LocalTime) {
     let id = links[index].id
     let trouble = RoomTrouble.taken(holder: goodbye.detail)
     let reason = trouble.sentence(own: configuration.senderName)
+    // The last words of a process that has ended may arrive after the first ones of the next process, and nobody has the
+    // room then.
+    if goodbye.detail == configuration.senderName, links[index].mayBeOvertaken(at: now) {
+      return broke(id, reason, trouble, at: now)
+    }
     close(id)
     links[index].replaced(reason, by: goodbye.detail)
     tellOf(id, .replaced(reason: reason))
