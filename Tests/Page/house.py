@@ -200,6 +200,8 @@ class House:
                           "isShuffled": bool(entries) and self.orders[key] is not None}
         group.update(self.kept(group))
         del group["tunedMs"]
+        if not group["failed"]:
+            del group["failed"]
         return group
 
     def kept(self, group):
@@ -224,7 +226,7 @@ class House:
         key = f"g{self.next_id}"
         self.groups[key] = dict(id=key, name=name or "", isNamed=bool(name), roomIds=[], state="stopped", detail=None, item=None, positionS=0,
                                 positionAtMs=now_ms(), rate=1.0, targetS=None, bufferedUntilS=0, volume=50, muted=False, repeat="off",
-                                effects=dict(rate=1, pitch=0, loudness=None, filters=[]), queueRevision=1, sleepAtMs=None, tunedMs=None)
+                                effects=dict(rate=1, pitch=0, loudness=None, filters=[]), queueRevision=1, sleepAtMs=None, tunedMs=None, failed=None)
         self.queues[key], self.undos[key], self.orders[key] = [], [], None
         for room in rooms:
             self.move(room, key)
@@ -268,8 +270,9 @@ class House:
 
     # Playing
 
-    def play_entry(self, key, entry_id):
+    def play_entry(self, key, entry_id, failed=None):
         group = self.groups[key]
+        group["failed"] = failed
         for entry in self.queues[key]:
             entry["isCurrent"] = entry["id"] == entry_id
         entry = next((e for e in self.queues[key] if e["isCurrent"]), None)
@@ -277,6 +280,8 @@ class House:
             raise Refusal(404, "This entry is no longer in the queue.")
         if not group["roomIds"]:
             raise Refusal(409, "This group has no rooms. Add one, then play.")
+        if "broken" in entry["uri"]:
+            return self.fail(key, entry)
         track = entry["track"]
         codec = catalogue.CODECS[int(track["albumId"][1:]) % 4] if track.get("albumId") else ("MP3", "as it is")
         isInput = entry["uri"].startswith("input:")
@@ -290,6 +295,16 @@ class House:
         group["tunedMs"] = now_ms() - 600_000 if isStation else None
         self.settle(group, 600 if isStation else 0)
         self.room_states(key)
+
+    def fail(self, key, entry):
+        """The next item plays in place of one that cannot be played."""
+        entry["problem"] = "no server answered"
+        failed = {"entryId": entry["id"], "title": entry["title"], "problem": entry["problem"]}
+        index = self.queues[key].index(entry) + 1
+        if index < len(self.queues[key]):
+            return self.play_entry(key, self.queues[key][index]["id"], failed)
+        self.stop(key)
+        self.groups[key]["failed"] = failed
 
     def step(self, key, by):
         entries = self.queues[key]

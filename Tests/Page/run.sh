@@ -26,6 +26,7 @@ python3 test_home.py
 python3 test_alarms.py
 python3 test_playlists.py
 python3 test_edits.py
+python3 test_trouble.py
 python3 test_podcasts.py
 python3 test_real.py
 python3 test_setup.py

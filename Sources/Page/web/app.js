@@ -2,7 +2,7 @@
 
 import {
 	attribute, bars, byId, chooseGroup, closeAll, cover, currentGroup, drawFavourites, enter, get, go, h, icon, isRunning, keyed, lines, louder, mark, mute, on, root, seekBy,
-	setCover, setText, sheet, skip, store, toggle,
+	sentence, setCover, setText, sheet, skip, store, tellFailures, toggle,
 } from "./kit.js"
 import { buildAlarms, drawAlarms } from "./alarms.js"
 import { connect } from "./events.js"
@@ -70,11 +70,12 @@ function drawDisk() {
 	const problem = diskProblem ? `${diskProblem}. Music plays on` : secondProblem
 	const line = byId("disk")
 	line.hidden = !problem
-	if (problem) setText(line, `${problem[0].toUpperCase()}${problem.slice(1)}.`)
+	if (problem) setText(line, sentence(problem))
 }
 
 function draw() {
 	drawDisk()
+	tellFailures()
 	drawNow()
 	drawQueue()
 	drawGroups()

@@ -1,7 +1,7 @@
 // The current item: the large view, and the bar at the bottom.
 
 import {
-	aim, attribute, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
+	aim, attribute, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, failure, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
 	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, refill, repeat, root, seekTo, setCover, setIcon, setText, shuffle, skip, slider, store,
 	toggle, url, volumeRow,
 } from "./kit.js"
@@ -191,11 +191,11 @@ function drawNothing(group) {
 	}
 	const step = !rooms.length ? "rooms" : !store.library.trackCount ? "library"
 		: group?.queue.count ? "stopped" : group ? "empty" : "group"
-	const key = JSON.stringify([step, store.library.folders, !store.library.scan])
+	const key = JSON.stringify([step, store.library.folders, !store.library.scan, group?.failed])
 	const isNew = refill(nothing, key, {
 		rooms: noRooms,
 		library: noLibrary,
-		stopped: () => empty("play", "Stopped", "The queue is still there.", { button: "Play it", act: () => toggle() }),
+		stopped: () => empty("play", "Stopped", group.failed ? failure(group.failed) : "The queue is still there.", { button: "Play it", act: () => toggle() }),
 		empty: () => empty("note", "Nothing plays", "Choose an album, and it plays in these rooms.", { button: "Open the library", act: () => go("library") }),
 		group: () => empty("speaker", "Where should it play?", "Choose one room or several. They play together.",
 			{ button: "Choose rooms", act: () => chooseRooms(() => go("library"), { button: "Use these rooms" }) }),

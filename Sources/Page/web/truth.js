@@ -1,9 +1,9 @@
 // The line of facts about the sound, and their explanations.
 
-import { effects, isRunning, sleepIn } from "./actions.js"
+import { currentGroup, effects, isRunning, sleepIn } from "./actions.js"
 import { dateText, store } from "./api.js"
-import { dotted, h, icon, keyed, setIcon, setText, span } from "./dom.js"
-import { sheet } from "./overlay.js"
+import { dotted, h, icon, keyed, sentence, setIcon, setText, span } from "./dom.js"
+import { sheet, toast } from "./overlay.js"
 
 export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.max(1, Math.round(us))} µs` : `${(us / 1000).toFixed(1)} ms`)
 export const signed = (number, digits = 1) => `${number < 0 ? "−" : number > 0 ? "+" : ""}${Math.abs(number).toFixed(digits)}`
@@ -45,12 +45,27 @@ export function cure(room) {
 	}
 }
 
+const isLost = ({ title }) => `${title} cannot be played`
+export const failure = (failed) => `${isLost(failed)}: ${failed.problem}.`
+
+/** By group: the entry that failed last. */
+let failures
+/** Says once that an item of the shown group cannot be played, if the page saw it fail. */
+export function tellFailures() {
+	const before = failures
+	failures = new Map([...store.groups.values()].map(({ id, failed }) => [id, failed?.entryId]))
+	const { id, failed } = currentGroup() ?? {}
+	if (before && failed && before.get(id) !== failed.entryId) toast(failure(failed), { isError: true })
+}
+
 /** Facts about a group: { key, icon, text, explain, isBad }, or { key, icon, text, undo } if it can be undone. */
 function facts(group) {
 	const rooms = store.roomsOf(group)
 	const found = []
 	const bad = (key, text, explain) => found.push({ key, icon: "warn", isBad: true, text, explain })
 	const good = (key, icon, text, explain, more) => found.push({ key, icon, text, explain, ...more })
+	const { failed } = group
+	if (failed) bad("failed", isLost(failed), sentence(failed.problem))
 	if (group.state === "starting") good("starting", "wave", "Starting", "The rooms get ready, then start together.")
 	if (group.state === "buffering") bad("buffering", "Filling", "The source is too slow. All rooms wait together, so nothing is skipped.")
 	for (const room of rooms.filter(isTrouble)) bad(room.id, `${room.name}: ${stateText(room)}`, cure(room))

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What the page says when something cannot be played, what it asks before it deletes, and how it answers while the server is slow:
+against the mock server.
+
+    Tests/Page/test_trouble.py [names of tests …]
+"""
+
+import re
+import time
+import unittest
+
+from playwright.sync_api import expect
+
+import test_page
+from browser import LAPTOP, PHONE
+from test_use import UseTest
+
+BROKEN = {"uri": "http://broken.example/Harbour"}
+
+
+def setUpModule():
+    test_page.setUpModule()
+    unittest.addModuleCleanup(test_page.tearDownModule)
+
+
+class TroubleTest(UseTest):
+    def add(self, page, *items, at="now"):
+        self.api(page, "POST", f"/groups/{self.group(page)['id']}/queue", {"items": list(items), "at": at})
+
+
+class Failed(TroubleTest):
+    def test_an_item_that_fails_is_named_once_and_stays_in_the_line_of_facts(self):
+        page = self.open("now", PHONE)
+        expect(page.locator("#now h1")).not_to_be_empty()
+        self.add(page, BROKEN, {"albumId": "a7"})
+        expect(self.toast(page)).to_have_text("Harbour cannot be played: no server answered.")
+        chip = page.locator(".chip.bad").get_by_text("Harbour cannot be played")
+        expect(chip).to_be_visible()
+        chip.click()
+        expect(page.get_by_role("dialog")).to_contain_text("No server answered.")
+        page.reload()
+        expect(chip).to_be_visible()
+        expect(self.toast(page)).to_have_count(0)
+        self.api(page, "POST", f"/groups/{self.group(page)['id']}/next")
+        expect(chip).to_have_count(0)
+
+    def test_only_the_group_that_the_page_shows_speaks(self):
+        page = self.open("now", PHONE)
+        expect(page.locator("#now h1")).not_to_be_empty()
+        other = next(group for group in self.api(page, "GET", "/state")["groups"] if group["id"] != self.group(page)["id"])
+        self.api(page, "POST", f"/groups/{other['id']}/queue", {"items": [BROKEN, {"albumId": "a7"}], "at": "now"})
+        page.get_by_role("button", name=re.compile("^Group: ")).click()
+        page.get_by_role("button", name=other["name"]).click()
+        expect(page.locator(".chip.bad")).to_contain_text(["Harbour cannot be played"])
+        expect(self.toast(page)).to_have_count(0)
+
+    def test_a_queue_that_ends_with_a_failure_says_why_nothing_plays(self):
+        page = self.open("now", PHONE)
+        self.add(page, BROKEN)
+        expect(page.locator("#now .nothing")).to_contain_text("Harbour cannot be played: no server answered.")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
