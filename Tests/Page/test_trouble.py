@@ -59,6 +59,36 @@ class Failed(TroubleTest):
         self.add(page, BROKEN)
         expect(page.locator("#now .nothing")).to_contain_text("Harbour cannot be played: no server answered.")
 
+    def test_a_row_of_the_queue_shows_its_whole_reason(self):
+        page = self.open("queue", PHONE)
+        self.add(page, {"uri": "http://broken.example/" + "A long title " * 8}, {"albumId": "a7"})
+        row = page.locator("#queue .entry.broken")
+        reason = row.locator(".dim")
+        expect(reason).to_have_text("Cannot be played: no server answered")
+        self.assertTrue(reason.evaluate("text => text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight"), "cut")
+        main, text = row.locator(".row-main").bounding_box(), row.locator(".two").bounding_box()
+        self.assertTrue(main["y"] <= text["y"] and text["y"] + text["height"] <= main["y"] + main["height"], "higher than its row")
+        row.get_by_role("button", name=re.compile("^More for")).click()
+        expect(page.get_by_role("dialog")).to_contain_text("Cannot be played: no server answered")
+
+
+class Addresses(TroubleTest):
+    def sent(self, page, where, button, field, address):
+        """What the page sends for this address of a station or feed."""
+        page.goto(f"{self.server.address}#/library/{where}")
+        page.get_by_role("button", name=button).click()
+        page.get_by_role("textbox", name=field).fill(address)
+        with page.expect_request(lambda request: request.method == "POST" and "/library/" in request.url) as asked:
+            page.keyboard.press("Enter")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        return asked.value.post_data_json["uri"]
+
+    def test_the_scheme_of_an_address_can_be_left_out(self):
+        page = self.open("now", PHONE)
+        for address, whole in [("example.org:8000/live", "https://example.org:8000/live"), ("http://example.org/a", "http://example.org/a")]:
+            self.assertEqual(self.sent(page, "radio", "Add a station", "Address of the station", address), whole)
+            self.assertEqual(self.sent(page, "podcasts", "Subscribe", "Address of the feed", address), whole)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -139,6 +139,9 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 	})
 }
 
+/** Asks for an address. The usual scheme can be left out. */
+export const askAddress = (title, options, act) => ask(title, { ...options, inputmode: "url" }, (text) => act(text.includes("://") ? text : `https://${text}`))
+
 /** A row with a title, and a field that needs little space. */
 export const labelled = (title, box) => h("label.field.choose", h("h3", title), box)
 

@@ -126,7 +126,8 @@ function update(row, index) {
 		+ (row.classList.contains("lifted") ? " lifted" : "")
 	attribute(row.play, "aria-current", isCurrent && "true")
 	setCover(row.picture, entry?.artwork, album ?? title)
-	row.text.tell(title, problem ?? dotted(artist, album))
+	row.text.tell(title, problem ? reason(problem) : dotted(artist, album))
+	attribute(row.play, "title", problem && reason(problem))
 	setText(row.time, clock(entry?.durationS))
 	label(row.grip, `Move ${title}, place ${index + 1} of ${entries.count}`)
 	row.grip.title = "Drag to move. Arrow keys move it too."
@@ -135,10 +136,12 @@ function update(row, index) {
 
 const playEntry = (entry) => act("POST", `/groups/${entries.groupId}/queue/${entry.id}/play`)
 
+const reason = (problem) => `Cannot be played: ${problem}`
+
 function entryMenu(anchor, entry) {
 	const index = entries.list.indexOf(entry)
 	const current = currentGroup().queue.index
-	menu(anchor, entry.title, [
+	menu(anchor, dotted(entry.title, entry.problem && reason(entry.problem)), [
 		["play", "Play", () => playEntry(entry)],
 		current != null && current !== index && ["right", "Play next", () => move(entry, "next")],
 		index > 0 && ["undo", "Move to the top", () => move(entry, 1)],
