@@ -71,6 +71,22 @@ class Failed(TroubleTest):
         row.get_by_role("button", name=re.compile("^More for")).click()
         expect(page.get_by_role("dialog")).to_contain_text("Cannot be played: no server answered")
 
+    def test_a_slow_source_blames_no_room(self):
+        page = self.open("now", PHONE)
+        self.set_room(page, "Kitchen", state="buffering")
+        expect(page.locator(".chip.bad")).to_have_text(["Kitchen: filling"])
+        for state, text in [("buffering", "Filling"), ("starting", "Starting")]:
+            self.api(page, "POST", f"/mock/group/{self.room(page, 'Kitchen')['groupId']}", {"state": state})
+            chip = page.locator(".chip").get_by_text(text, exact=True)
+            expect(chip).to_be_visible()
+            expect(page.locator(".chips")).not_to_contain_text("Kitchen")
+            chip.click()
+            expect(page.get_by_role("dialog")).not_to_contain_text("access point")
+            page.keyboard.press("Escape")
+            page.wait_for_function("() => !history.state?.isOpen")
+        page.goto(f"{self.server.address}#/rooms")
+        expect(page.locator(".member").filter(has_text="Kitchen")).not_to_have_class(re.compile("bad"))
+
 
 class Addresses(TroubleTest):
     def sent(self, page, where, button, field, address):
