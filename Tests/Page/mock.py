@@ -630,7 +630,9 @@ def _(house, query, body, key):
 
 @route("POST", "/library/playlists/{key}/entries")
 def _(house, query, body, key):
-    house.playlists[known(house.playlists, key, "playlist")][1].extend(house.entries(body["items"]))
+    entries = house.playlists[known(house.playlists, key, "playlist")][1]
+    at = body.get("before", len(entries))
+    entries[at:at] = house.entries(body["items"])
     return 200, house.edit_playlist(key)
 
 

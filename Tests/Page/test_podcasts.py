@@ -86,6 +86,7 @@ class Podcasts(UseTest):
         self.menu(page, 0, "Play now, replace the queue")
         self.until(page, lambda: self.group(page)["item"]["title"] == "Episode 4", "plays")
         self.menu(page, 0, "Delete")
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(page.locator("#library")).to_contain_text("No podcast yet")
 
     def test_what_was_begun_goes_on_from_the_home(self):

@@ -106,5 +106,47 @@ class Addresses(TroubleTest):
             self.assertEqual(self.sent(page, "podcasts", "Subscribe", "Address of the feed", address), whole)
 
 
+class Deleting(TroubleTest):
+    def delete(self, page, where, name, title):
+        """Asks to delete something, refuses it once, and does it."""
+        page.goto(f"{self.server.address}#/library/{where}")
+        thing = page.locator("#library .scroll").get_by_text(name, exact=True)
+        dialog = page.get_by_role("dialog")
+        for answer in ["Cancel", "Delete"]:
+            page.get_by_role("button", name=f"More for {name}", exact=True).click()
+            dialog.get_by_role("button", name="Delete").click()
+            expect(dialog.get_by_role("heading")).to_have_text(title)
+            expect(thing).to_be_visible()
+            dialog.get_by_role("button", name=answer, exact=True).click()
+            expect(dialog).to_have_count(0)
+            page.wait_for_function("() => !history.state?.isOpen")
+        expect(thing).to_have_count(0)
+
+    def test_playlists_stations_and_podcasts_are_deleted_after_a_question(self):
+        page = self.open("now", PHONE)
+        self.api(page, "POST", "/library/podcasts", {"uri": "https://example.org/feed.xml"})
+        self.delete(page, "playlists", "Sunday breakfast", "Delete the playlist Sunday breakfast?")
+        self.delete(page, "radio", "Radio Meridian", "Delete the station Radio Meridian?")
+        self.delete(page, "podcasts", "Wind & <b>Weather</b>", "Delete the podcast Wind & <b>Weather</b>?")
+
+    def contents(self, page):
+        return [entry["title"] for entry in self.api(page, "GET", "/library/playlists/p1")["entries"]]
+
+    def test_an_entry_of_a_playlist_comes_back_to_its_place(self):
+        page = self.open("library/playlist/p1", PHONE)
+        self.api(page, "POST", "/library/playlists/p1/entries", {"items": [{"uri": "http://example.org/last.mp3"}]})
+        rows = page.locator("#library li.row")
+        before = self.contents(page)
+        expect(rows).to_have_count(len(before))
+        for index in [2, len(before) - 1]:
+            rows.nth(index).get_by_role("button", name=re.compile("^More for")).click()
+            page.get_by_role("button", name="Remove from this playlist").click()
+            expect(self.toast(page)).to_contain_text(f"Removed {before[index]}")
+            expect(rows).to_have_count(len(before) - 1)
+            self.toast(page).get_by_role("button", name="Undo").click()
+            expect(rows).to_have_count(len(before))
+            self.assertEqual(self.contents(page), before)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -1,7 +1,7 @@
 // Playlists that the household has saved, and the page of one.
 
 import { handle, reorder } from "./drag.js"
-import { ask, count, dotted, forHousehold, h, isGuest, label, request, tell, url, warn } from "./kit.js"
+import { act, ask, count, dotted, forHousehold, h, isGuest, label, request, tell, toast, url, warn } from "./kit.js"
 import { load } from "./library.js"
 import { drop, looseTrack, pageHead, row, scroller } from "./tiles.js"
 import { VirtualList } from "./virtual.js"
@@ -14,7 +14,7 @@ const renameLine = (list) => !list.isFile && ["tune", "Rename", () => ask("Name 
 })]
 
 export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], { symbol: "queue", below: count(list.trackCount, "track"), href: url`#/library/playlist/${list.id}`,
-	more: forHousehold(null, renameLine(list), !list.isFile && drop(path(list))) })
+	more: forHousehold(null, renameLine(list), !list.isFile && drop(path(list), `playlist ${list.name}`)) })
 
 /** The playlist that was opened last. Its rows stay when it is loaded again, so that keys and fingers keep their places. */
 let open = { id: "" }
@@ -78,10 +78,17 @@ const edit = (from, to, own = open) => (last = last.then(async () => {
 		if (isMove) tell(`${entry.title}, now place ${to + 1} of ${entries.length}`)
 		await request(isMove ? "PATCH" : "DELETE", path(playlist) + url`/entries/${entry.id}`, isMove ? { before: entries[to + 1]?.id ?? null } : null,
 			{ headers: { "If-Match": `"${playlist.revision}"` } })
+		if (!isMove) toast(`Removed ${entry.title}`, { undo: () => putBack(own, from, entry) })
 	} catch (error) {
 		open = { ...open }
 		warn(error, "this playlist")
 	}
+	await load()
+}))
+
+/** Puts an entry that was removed back to its place. */
+const putBack = (own, from, { uri, trackId }) => (last = last.then(async () => {
+	await act("POST", `${path(own.playlist)}/entries`, { items: [trackId ? { trackId } : { uri }], before: own.entries[from]?.id })
 	await load()
 }))
 

@@ -13,7 +13,7 @@ const subscribe = () => askAddress("Address of the feed", { hint: "https://…",
 })
 
 export const podcastRow = ({ id, title, newCount, problem, artwork = null }) => row(title, [{ podcastId: id }], { artwork, href: `#/library/podcast/${id}`,
-	below: dotted(newCount && `${newCount} new`, problem), more: forHousehold(null, drop(`${path}/${id}`)) })
+	below: dotted(newCount && `${newCount} new`, problem), more: forHousehold(null, drop(`${path}/${id}`, `podcast ${title}`)) })
 
 export async function podcasts(_, read) {
 	const { podcasts } = await read(path)

@@ -1,6 +1,6 @@
 // Covers in grids and rows of tracks: how albums, artists, stations and tracks look, and what a tap on them does.
 
-import { act, ask, askAddress, clock, closeAll, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, request, setCover, textButton, toast, url } from "./kit.js"
+import { act, ask, askAddress, clock, closeAll, confirm, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, request, setCover, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { VirtualList } from "./virtual.js"
 
@@ -116,7 +116,7 @@ export const thingCard = {
 export const radioCard = {
 	verb: "More for",
 	create: () => tile("button.station", "", (shown) => play(itemsOf(shown), shown.name), "more", (shown, anchor) =>
-		playMenu(anchor, itemsOf(shown), shown.name, shown.id ? forHousehold(null, renameRadio(shown), drop(`/library/radios/${shown.id}`)) : []), ".corner"),
+		playMenu(anchor, itemsOf(shown), shown.name, shown.id ? forHousehold(null, renameRadio(shown), drop(`/library/radios/${shown.id}`, `station ${shown.name}`)) : []), ".corner"),
 	show: ({ artwork, name, uri, kind, onSound, isHeard }) => ({ artwork, title: name, symbol: uri ? "radio" : "wave",
 		below: uri ? host(uri) : isHeard ? "Sounds now" : onSound ? `Plays by itself in ${onSound}` : kind === "card" ? "Sound card" : "Other program" }),
 }
@@ -148,7 +148,7 @@ const renameRadio = ({ name, uri }) => ["tune", "Rename", () => ask("Name of the
 	load()
 })]
 
-export const drop = (path) => ["trash", "Delete", async () => (await act("DELETE", path)) && load(), "danger"]
+export const drop = (path, what) => ["trash", "Delete", () => confirm(`Delete the ${what}?`, "This cannot be undone.", "Delete", async () => (await act("DELETE", path)) && load()), "danger"]
 
 export const verbs = (items, name) => h("div.verbs", textButton("play", "Play", () => play(items, name), ".primary"),
 	textButton(null, "Play next", () => enqueue(items, "next", name)), textButton("plus", "Add", () => enqueue(items, "end", name)),
