@@ -6,7 +6,7 @@ against the mock server.
 """
 
 import re
-import time
+import sys
 import unittest
 
 from playwright.sync_api import expect
@@ -146,6 +146,42 @@ class Deleting(TroubleTest):
             self.toast(page).get_by_role("button", name="Undo").click()
             expect(rows).to_have_count(len(before))
             self.assertEqual(self.contents(page), before)
+
+
+class Taps(TroubleTest):
+    def tapped(self, page, row):
+        """The number of frames from a tap on a row until it has its colour."""
+        frames, ms = row.evaluate("""async (row) => {
+            const start = performance.now();
+            let frames = 0;
+            row.querySelector(".row-main").click();
+            for (; !row.classList.contains("current") && frames < 100; frames++) await new Promise(requestAnimationFrame);
+            return [frames, performance.now() - start];
+        }""")
+        print(f"from tap to colour: {ms:.0f} ms", file=sys.stderr)
+        return frames
+
+    def test_a_tap_on_a_row_shows_before_the_server_has_answered(self):
+        page = self.open("queue", LAPTOP)
+        held = []
+        page.route("**/queue/*/play", lambda route: held.append(route))
+        row = page.locator("#queue .entry").nth(5)
+        title = row.locator(".entry-title").inner_text()
+        self.assertLess(self.tapped(page, row), 3)
+        expect(page.locator("#now h1")).to_have_text(title)
+        expect(page.locator("#queue .entry.current")).to_have_count(1)
+        held[0].continue_()
+        self.until(page, lambda: self.group(page)["item"]["title"] == title, "plays")
+        expect(page.locator("#now .scrub input")).to_be_enabled()
+        expect(row).to_have_class(re.compile("current"))
+
+    def test_a_tap_that_the_server_refuses_is_taken_back(self):
+        page = self.open("queue", PHONE)
+        before = page.locator("#queue .entry.current .entry-title").inner_text()
+        page.route("**/queue/*/play", lambda route: route.fulfill(status=409, json={"detail": "The kitchen is on fire."}))
+        self.assertLess(self.tapped(page, page.locator("#queue .entry").nth(5)), 3)
+        expect(self.toast(page)).to_have_text("The kitchen is on fire.")
+        expect(page.locator("#queue .entry.current .entry-title")).to_have_text([before])
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ export function position(group) {
 }
 
 const at = (positionS) => ({ positionS, positionAtMs: store.nowMs(), targetS: null })
-const order = (group, verb, body, guess = {}) => act("POST", `/groups/${group.id}/${verb}`, body, [["groups", group.id, guess]])
+export const order = (group, verb, body, guess = {}) => act("POST", `/groups/${group.id}/${verb}`, body, [["groups", group.id, guess]])
 
 export function toggle(group = currentGroup()) {
 	if (!group?.roomIds.length) return chooseRooms(group && (() => toggle(store.group(group.id))), { into: group })

@@ -2,7 +2,7 @@
 
 import {
 	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, iconButton, isGuest, isRunning, label, lines,
-	menu, position, refill, request, setCover, setText, shuffle, span, store, tell, toast, undo, warn,
+	menu, order, position, refill, request, setCover, setText, shuffle, span, store, tell, toast, undo, warn,
 } from "./kit.js"
 import { handle, reorder, swipe } from "./drag.js"
 import { VirtualList } from "./virtual.js"
@@ -134,7 +134,13 @@ function update(row, index) {
 	label(row.more, `More for ${title}`)
 }
 
-const playEntry = (entry) => act("POST", `/groups/${entries.groupId}/queue/${entry.id}/play`)
+/** The entry shows as the current one at once. */
+function playEntry(entry) {
+	const { queue } = currentGroup()
+	const { id: entryId, ...item } = entry
+	order(currentGroup(), `queue/${entryId}/play`, undefined, { item: { ...item, entryId }, state: "starting", positionS: 0, targetS: null,
+		queue: { ...queue, index: entries.list.indexOf(entry) } })
+}
 
 const reason = (problem) => `Cannot be played: ${problem}`
 
