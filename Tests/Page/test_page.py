@@ -229,19 +229,19 @@ class Volume(PageTest):
 class Rooms(PageTest):
     def test_a_room_joins_and_leaves_with_one_tap_each(self):
         page = self.open("rooms", PHONE)
-        page.get_by_role("button", name=re.compile("^Join Terrace")).click()
+        page.get_by_role("button", name=re.compile("^Terrace joins ")).click()
         self.until(page, lambda: len(self.group(page)["roomIds"]) == 3, "three rooms")
-        page.get_by_role("button", name="Take Terrace out of the group").click()
+        page.get_by_role("button", name="Terrace leaves the group").click()
         self.until(page, lambda: len(self.group(page)["roomIds"]) == 2, "two rooms")
-        expect(page.get_by_role("button", name=re.compile("^Join Terrace"))).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("^Terrace joins "))).to_be_visible()
 
     def test_a_group_is_split_and_merged(self):
         page = self.open("rooms")
         page.locator(".card.current").get_by_role("button", name="More for this group").click()
-        page.get_by_role("button", name="Split: each room by itself").click()
+        page.get_by_role("button", name="Each room plays alone").click()
         expect(page.locator(".card.group")).to_have_count(3)
         page.locator(".card.current").get_by_role("button", name="More for this group").click()
-        page.get_by_role("button", name="Bring Bathroom in here").click()
+        page.get_by_role("button", name="Bathroom joins Kitchen").click()
         expect(page.locator(".card.group")).to_have_count(2)
         expect(page.locator(".card.current .member")).to_have_count(2)
 
@@ -249,7 +249,7 @@ class Rooms(PageTest):
         page = self.open("rooms")
         other = next(g for g in self.api(page, "GET", "/state")["groups"] if g["id"] != self.group(page)["id"])
         page.locator(".card.current").get_by_role("button", name="More for this group").click()
-        page.get_by_role("button", name=f"Bring {other['name']} in here").click()
+        page.get_by_role("button", name=f"{other['name']} joins Kitchen + Bathroom").click()
         expect(page.locator(".card.group")).to_have_count(1)
         page.locator("#toasts").get_by_role("button", name="Undo").click()
         expect(page.locator(".card.group")).to_have_count(2)
@@ -264,7 +264,7 @@ class Rooms(PageTest):
         expect(page.get_by_role("alert")).to_contain_text("not the one")
         page.get_by_role("textbox").fill("1234 5678")
         page.get_by_role("button", name="Pair", exact=True).click()
-        expect(page.get_by_role("button", name=re.compile("^Join Office"))).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("^Office joins "))).to_be_visible()
 
     def test_words_are_announced_in_the_rooms_that_are_checked(self):
         page = self.open("rooms", PHONE)
@@ -585,7 +585,7 @@ class Keyboard(PageTest):
         for _ in range(60):
             page.keyboard.press("Tab")
             names.add(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText"))
-        for name in ["New group", "Take Kitchen out of the group", "More for Kitchen", "Volume: Kitchen"]:
+        for name in ["New group", "Kitchen leaves the group", "More for Kitchen", "Volume: Kitchen"]:
             self.assertIn(name, names)
 
 

@@ -184,5 +184,36 @@ class Taps(TroubleTest):
         expect(page.locator("#queue .entry.current .entry-title")).to_have_text([before])
 
 
+class Moving(TroubleTest):
+    def test_moves_of_rooms_are_named_alike_in_every_place(self):
+        page = self.open("rooms", PHONE)
+        page.get_by_role("button", name="Terrace joins Kitchen + Bathroom", exact=True).click()
+        name = "Kitchen + Bathroom + Terrace"
+        expect(page.get_by_role("button", name="Terrace leaves the group", exact=True)).to_be_visible()
+        sheet = self.open_room(page, "Terrace")
+        for text in ["Terrace plays alone", "Terrace joins Living room + Bedroom", "Terrace leaves the group"]:
+            expect(sheet.get_by_role("button", name=text, exact=True)).to_be_visible()
+        sheet.get_by_role("button", name="Terrace plays alone", exact=True).click()
+        expect(page.locator(".card.group")).to_have_count(3)
+        sheet = self.open_room(page, "Terrace")
+        expect(sheet.get_by_role("button", name="Terrace joins another group", exact=True)).to_be_visible()
+        page.keyboard.press("Escape")
+        page.wait_for_function("() => !history.state?.isOpen")
+        page.get_by_role("button", name=re.compile("^Kitchen [+] Bathroom")).click()
+        self.open_room(page, "Terrace").get_by_role("button", name="Music moves to Terrace", exact=True).click()
+        self.until(page, lambda: self.group(page)["roomIds"] == [self.room(page, "Terrace")["id"]], "moved")
+
+    def test_a_group_of_one_has_the_menu_of_its_room(self):
+        page = self.open("rooms", PHONE)
+        self.api(page, "POST", "/groups", {"roomIds": [self.room(page, "Terrace")["id"]]})
+        card = page.locator(".card.group").filter(has_text="Terrace")
+        expect(page.locator(".card.group").filter(has_text="Kitchen").get_by_role("button", name="More for Kitchen")).to_have_count(1)
+        card.get_by_role("button", name="More for Terrace", exact=True).click()
+        sheet = page.get_by_role("dialog")
+        for text in ["Rename", "Sound", "Terrace leaves the group"]:
+            expect(sheet.get_by_role("button", name=text, exact=True)).to_be_visible()
+        expect(sheet.get_by_role("slider", name="Loudest")).to_be_visible()
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

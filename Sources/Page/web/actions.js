@@ -88,9 +88,13 @@ export async function shuffle(group = currentGroup()) {
 	if (await order(group, `queue/${isOn ? "" : "un"}shuffle`, undefined, guess)) toast(isOn ? "Shuffled" : "In the order as before", { undo: () => undo(group) })
 }
 
+/** What moving rooms does, in the same words in every place. */
+export const joins = (one, other) => `${one.name} joins ${other.name}`
+export const leaves = ({ name }) => `${name} leaves the group`
+
 /** Brings another group's rooms into this one, which can be undone: its queue waits. */
 export async function merge(group, other) {
-	const text = `${other.name} plays with ${group.name}`
+	const text = joins(other, group)
 	if (await order(group, "merge", { groupId: other.id })) toast(text, { undo: () => undo(group) })
 }
 

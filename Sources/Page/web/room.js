@@ -2,7 +2,7 @@
 
 import { roomSound } from "./equalizer.js"
 import {
-	act, ask, confirm, cure, currentGroup, dotted, h, iconButton, isGuest, isOut, isRunning, join, leave, mark, newest, newGroup, patchGroup, patchRoom, rename,
+	act, ask, confirm, cure, currentGroup, dotted, h, iconButton, isGuest, isOut, isRunning, join, joins, leave, leaves, mark, newest, newGroup, patchGroup, patchRoom, rename,
 	request, roomVolume, setText, sheet, signed, slider, stateText, store, textButton, toast, whole,
 } from "./kit.js"
 import { choices, field } from "./sound.js"
@@ -74,10 +74,10 @@ export function roomSheet(id) {
 				: isPaired && partners.length > 0 && line("speaker", "Make a stereo pair", () => makeStereo(room(), partners))),
 			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
 			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),
-			canSet && group?.roomIds.length !== 1 && line("plus", "Play by itself", () => newGroup([id])),
-			canSet && current && isRunning(current) && groupId !== current.id && line("right", "Move the music here", () => patchGroup(current, { roomIds: [id] })),
-			others.length > 0 && line("right", others.length > 1 ? "Move to another group" : `Move to ${others[0].name}`, () => moveTo(others, room)),
-			group && line("close", "Leave the group", () => leave(group, room()))),
+			canSet && group?.roomIds.length !== 1 && line("plus", `${name} plays alone`, () => newGroup([id])),
+			canSet && current && isRunning(current) && groupId !== current.id && line("right", `Music moves to ${name}`, () => patchGroup(current, { roomIds: [id] })),
+			others.length > 0 && line("right", joins(room(), others.length > 1 ? { name: "another group" } : others[0]), () => moveTo(others, room)),
+			group && line("close", leaves(room()), () => leave(group, room()))),
 		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
 			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`, null, [], patient)), ".danger")) || "")
 		return () => {
@@ -102,4 +102,4 @@ const choose = (title, hint, things, act) => sheet(title, (body, close) =>
 const makeStereo = (left, others) => choose("A stereo pair with", `${left.name} becomes the left speaker.`, others, (right) =>
 	ask("Name of the pair", { hint: `${left.name} + ${right.name}`, isEmptyFine: true }, (name) => request("POST", "/stereo", { leftId: left.id, rightId: right.id, name })))
 
-const moveTo = (groups, room) => (groups.length === 1 ? join(groups[0], room()) : choose(`Move ${room().name} to`, "", groups, (group) => join(group, room())))
+const moveTo = (groups, room) => (groups.length === 1 ? join(groups[0], room()) : choose(`${room().name} joins`, "", groups, (group) => join(group, room())))

@@ -2,7 +2,7 @@
 
 import {
 	act, ask, attribute, byId, chooseGroup, chooseRooms, cover, currentGroup, forHousehold, form, groupVolume, h, iconButton, isGuest, isOut, isRunning, isSettable,
-	isTrouble, join, keyed, label, leave, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setCover, setIcon, setText,
+	isTrouble, join, joins, keyed, label, leave, leaves, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setCover, setIcon, setText,
 	sheet, stateText, store, textButton, ticked, toast, toggle, volumeRow, whole,
 } from "./kit.js"
 import { pair, roomSheet } from "./room.js"
@@ -47,7 +47,8 @@ function groupCard(group) {
 	const play = iconButton("play", "Play", () => toggle(group), ".filled")
 	const volume = volumeRow((value) => send(group, value), () => patchGroup(group, { muted: !group.muted }))
 	const members = h("ul.members")
-	const volumeLine = h("div.volume-row", volume.parts)
+	const more = iconButton("more", "", () => roomSheet(group.roomIds[0]))
+	const volumeLine = h("div.volume-row", volume.parts, more)
 	const edit = textButton("plus", "", () => chooseMembers(group.id), ".add-rooms")
 	const card = h("section.card.group", h("div.group-head", choose, play, iconButton("more", "More for this group", (event) => groupMenu(event.currentTarget, group))),
 		volumeLine, members, edit)
@@ -58,6 +59,8 @@ function groupCard(group) {
 		const isOne = rooms.length === 1
 		members.hidden = !rooms.length || (isOne && !isOut(rooms[0]))
 		volumeLine.hidden = !rooms.length || (isOne && isOut(rooms[0]))
+		mark(volumeLine, "one", isOne)
+		label(more, `More for ${rooms[0]?.name}`)
 		play.hidden = !rooms.length
 		setText(edit.lastChild, rooms.length ? "Add or remove rooms" : "Add rooms")
 		text.tell(group.name, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
@@ -90,7 +93,7 @@ function memberRow(room) {
 		mark(row, "bad", isTrouble(room))
 		mark(row, "out", isOut(room))
 		take.hidden = room.state !== "taken"
-		label(check, `Take ${room.name} out of the group`)
+		label(check, leaves(room))
 		label(more, `More for ${room.name}`)
 		volume.draw(room.name, room.volume, room.muted, room.volume == null || isOut(room))
 	}
@@ -108,7 +111,7 @@ function looseRow(room) {
 		const verb = { away: "", noDevice: "", notPaired: isGuest() ? "" : "Pair", taken: isGuest() ? "" : "Take over" }[room.state] ?? (current ? "Join" : "Play here")
 		use.hidden = !verb
 		setText(use, verb)
-		attribute(use, "aria-label", verb === "Join" ? `Join ${room.name} to ${current.name}` : `${verb}: ${room.name}`)
+		label(use, verb === "Join" ? joins(room, current) : `${verb}: ${room.name}`)
 		mark(row, "gone", !verb)
 		label(more, `More for ${room.name}`)
 	}
@@ -130,10 +133,9 @@ function groupMenu(anchor, group) {
 		["plus", "Add or remove rooms", () => chooseMembers(group.id)],
 		...forHousehold(group.roomIds.length > 0 && ["heart", "Save as a scene", () => ask("Name of the scene", { hint: group.name, button: "Save" }, (name) => request("POST", "/scenes", { groupId: group.id, name }))],
 			store.scenes.length > 0 && ["trash", "Forget a scene", () => menu(anchor, "Forget a scene", store.scenes.map((scene) => ["trash", scene.name, () => act("DELETE", `/scenes/${scene.id}`)]))]),
-		group.roomIds.length === 1 && ["speaker", `${store.room(group.roomIds[0])?.name}: delay, channels and more`, () => roomSheet(group.roomIds[0])],
 		...store.allGroups().filter((other) => other.id !== group.id)
-			.map((other) => ["speaker", `Bring ${other.name} in here`, () => merge(group, other)]),
-		group.roomIds.length > 1 && ["close", "Split: each room by itself", async () => {
+			.map((other) => ["speaker", joins(other, group), () => merge(group, other)]),
+		group.roomIds.length > 1 && ["close", "Each room plays alone", async () => {
 			for (const id of group.roomIds.slice(1)) await act("POST", "/groups", { roomIds: [id] })
 		}],
 		...forHousehold(null, ["trash", "Dissolve the group", () => act("DELETE", path), "danger"]),
