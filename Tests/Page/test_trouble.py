@@ -215,5 +215,42 @@ class Moving(TroubleTest):
         expect(sheet.get_by_role("slider", name="Loudest")).to_be_visible()
 
 
+class Asking(TroubleTest):
+    def asker(self, page, name):
+        """From now on, the server takes the page for a guest's or a stranger's."""
+        page.route(self.server.address, lambda route: route.fulfill(response=(answer := route.fetch()), body=answer.text().replace('data-asker="machine"', f'data-asker="{name}"')))
+        page.reload()
+
+    def test_a_guest_is_not_offered_what_it_may_not_do(self):
+        page = self.open("library/radio", PHONE)
+        page.route("**/library/radios", lambda route: route.fulfill(json={"radios": []}))
+        self.asker(page, "guest")
+        expect(page.locator("#library")).to_contain_text("No station yet")
+        expect(page.get_by_role("button", name="Add a station")).to_have_count(0)
+
+    def test_a_pin_is_sent_once_though_enter_follows_its_last_digit(self):
+        page, sent = self.open("now", PHONE), []
+        page.route("**/api/v1/access", lambda route: route.fulfill(status=401, json={"detail": "Pair first."}))
+        page.route("**/api/v1/browsers", lambda route: (sent.append(route), route.fulfill(status=201, json={})))
+        self.asker(page, "stranger")
+        field = page.get_by_role("textbox", name="PIN of this household")
+        # The page is slow to come again. Its form is sent again and again until then.
+        page.route(self.server.address, lambda route: None)
+        with page.expect_request("**/asked"):
+            field.evaluate("""(field) => {
+                let times = 0;
+                field.value = "12345678";
+                field.dispatchEvent(new Event("input"));
+                setInterval(() => (++times < 50 ? field.form.querySelector("button").click() : fetch("asked")), 10);
+            }""")
+        self.assertEqual(len(sent), 1)
+
+    def test_a_search_that_came_by_a_link_is_cleared(self):
+        page = self.open("library/search/amber", PHONE)
+        page.get_by_role("button", name="Clear the search").click()
+        expect(page.get_by_role("searchbox")).to_have_value("")
+        page.wait_for_url("**/#/library")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

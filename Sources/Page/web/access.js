@@ -43,7 +43,7 @@ export function askForPIN(text = "") {
 	const field = h("input.pin", { inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", called: "PIN of this household", autofocus: true })
 	const form = question(field, "Open", async (pin) => {
 		await request("POST", "/browsers", { pin: pin || "?" })
-		location.reload()
+		await reload()
 	})
 	const [, problem, button] = form.children
 	problem.textContent = text
@@ -61,9 +61,12 @@ export function askForPIN(text = "") {
 	field.focus()
 }
 
+/** The form stays closed until the page is gone: the Enter key does not send it again. */
+const reload = () => new Promise(() => location.reload())
+
 function askForToken() {
 	ask("Token of this household", { button: "Open", detail: "It stands in the configuration of the daemon, if it has one." }, async (token) => {
 		await request("POST", "/login", { token })
-		location.reload()
+		await reload()
 	})
 }

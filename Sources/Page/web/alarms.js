@@ -97,7 +97,7 @@ export function drawAlarms() {
 	const step = alarms.length ? "" : store.rooms.size ? "first" : "rooms"
 	create.hidden = step !== ""
 	refill(nothing, step, () => step === "rooms" ? noRooms() : step ? empty("alarm", "No alarm yet", "Its music is in the rooms ten minutes before, so it rings without a network.",
-		isGuest() ? {} : { button: "New alarm", act: () => edit() }) : "")
+		!isGuest() && { button: "New alarm", act: () => edit() }) : "")
 }
 
 /** An alarm that rings: large buttons above the page, and above what is open. */

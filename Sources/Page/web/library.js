@@ -198,12 +198,12 @@ const pages = {
 		const button = "Add a station"
 		return [...store.inputs.length && !isGuest() ? [h("h2.part", "Inputs"), grid(store.inputs, radioCard)] : [],
 			...radios.length ? [h("div.part", h("h2", "Stations"), !isGuest() && textButton("plus", button, addRadio)), grid(radios, radioCard)]
-				: [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", { button, act: addRadio })]]
+				: [empty("radio", "No station yet", "Add one with the address of its stream or playlist.", !isGuest() && { button, act: addRadio })]]
 	},
 	async playlists(_, read) {
 		const { playlists } = await read("/library/playlists")
 		return playlists.length ? [!isGuest() && h("div.part", h("span"), textButton("plus", "New playlist", newPlaylist)), h("ol.tracks", playlists.map((list) => playlistRow(list)))]
-			: [empty("save", "No playlist yet", "Make one, save the queue as one, or put M3U files into the library's folders.", isGuest() ? undefined : { button: "New playlist", act: newPlaylist })]
+			: [empty("save", "No playlist yet", "Make one, save the queue as one, or put M3U files into the library's folders.", !isGuest() && { button: "New playlist", act: newPlaylist })]
 	},
 	playlist: playlistPage,
 	podcast,
@@ -215,6 +215,7 @@ const pages = {
 	},
 	async search(text, read, _, only) {
 		if (field.value.trim() !== text) field.value = text
+		clear.hidden = false
 		const limit = only ? 1000 : 24
 		const found = await read(url`/library/search?q=${text}&limit=${limit}`)
 		const parts = [["artists", artistCard], ["albums", albumCard], ["tracks", (track) => looseTrack(track)], ["radios", radioCard], ["playlists", (list) => playlistRow(list)], ["podcasts", (one) => podcastRow(one)]]

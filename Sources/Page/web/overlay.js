@@ -183,7 +183,7 @@ export function noLibrary() {
 	const { folders = [], scan } = store.library
 	if (scan) return empty("library", "Your music is being read", "What is found appears here.")
 	if (folders.length) return empty("library", "The library is empty", `No music was found in ${folders.join(", ")}. Files that you put there appear here by themselves.`)
-	return empty("library", "The library is empty", "Choose the folder that holds your music.", root.dataset.asker === "guest" ? {} : { button: "Set up", act: () => (location.hash = "#/now") })
+	return empty("library", "The library is empty", "Choose the folder that holds your music.", root.dataset.asker !== "guest" && { button: "Set up", act: () => (location.hash = "#/now") })
 }
 
 /** Copies text. Without TLS a page has no clipboard object, so there is a fallback. */
