@@ -252,5 +252,21 @@ class Asking(TroubleTest):
         page.wait_for_url("**/#/library")
 
 
+class Covers(TroubleTest):
+    def test_a_track_without_a_picture_looks_alike_in_every_view(self):
+        page = self.open("now", LAPTOP)
+        tracks = self.api(page, "GET", "/library/albums/a40")["tracks"]
+        self.add(page, {"trackId": tracks[1]["id"]})
+        title = tracks[1]["title"]
+        looks = {}
+        for view, row in [("now", "#now .art"), ("rooms", "#rooms .current"), ("now", "#queue .entry.current"), ("library", ".side-group[aria-pressed=true]"),
+                          ("library", "#player"), (f"library/search/{title}", f"#library .row:has-text('{tracks[1]['album']}')")]:
+            page.goto(f"{self.server.address}#/{view}")
+            cover = page.locator(f"{row} .cover").first
+            expect(cover).to_have_attribute("data-letter", re.compile("."))
+            looks[row] = cover.evaluate("cover => [cover.dataset.letter, cover.style.getPropertyValue('--hue')]")
+        self.assertEqual(len({str(look) for look in looks.values()}), 1, looks)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

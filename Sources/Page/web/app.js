@@ -2,7 +2,7 @@
 
 import {
 	attribute, bars, byId, chooseGroup, closeAll, cover, currentGroup, drawFavourites, enter, get, go, h, icon, isRunning, keyed, lines, louder, mark, mute, on, root, seekBy,
-	sentence, setCover, setText, sheet, skip, store, tellFailures, toggle,
+	sentence, setItemCover, setText, sheet, skip, store, tellFailures, toggle,
 } from "./kit.js"
 import { buildAlarms, drawAlarms } from "./alarms.js"
 import { connect } from "./events.js"
@@ -94,7 +94,7 @@ function drawGroups() {
 		const [picture, text] = [cover(), lines()]
 		return Object.assign(h("button.side-group", () => chooseGroup(group.id), picture, text.box, bars()), { picture, text })
 	}, (button, group) => {
-		setCover(button.picture, group.item?.artwork, group.item?.album)
+		setItemCover(button.picture, group.item)
 		button.text.tell(group.name || "Empty group", group.item?.title ?? "Nothing plays")
 		button.ariaPressed = group.id === current?.id
 		mark(button, "moves", isRunning(group))

@@ -138,6 +138,9 @@ export function setCover(box, hash, name = "", symbol = "", size = 300) {
 	return box
 }
 
+/** The cover of what plays. All views name a track's cover by its album, so that its letter and colour are the same. */
+export const setItemCover = (box, item, size) => setCover(box, item?.artwork, item?.album ?? item?.title, item?.isLive && "radio", size)
+
 /** Covers in view that are not loaded. Two load at a time: a browser has six connections, and no command should wait for one. */
 const wanted = new Set()
 let loading = 0

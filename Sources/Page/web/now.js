@@ -2,7 +2,7 @@
 
 import {
 	aim, attribute, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, failure, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
-	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, refill, repeat, root, seekTo, setCover, setIcon, setText, shuffle, skip, slider, store,
+	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, refill, repeat, root, seekTo, setCover, setIcon, setItemCover, setText, shuffle, skip, slider, store,
 	toggle, url, volumeRow,
 } from "./kit.js"
 import { homeParts } from "./browse.js"
@@ -155,7 +155,7 @@ export function drawNow() {
 	attribute(groupButton, "aria-label", group ? `Group: ${group.name}. Choose another` : "Rooms")
 	document.title = item ? `${item.title} · ${group.name}` : "Tutti"
 
-	setCover(art, item?.artwork, item?.album ?? item?.title, item?.isLive && "radio", 1200)
+	setItemCover(art, item, 1200)
 	if (item?.trackId) aim(keep, `track/${item.trackId}`, item.title)
 	else aim(keep)
 	setCover(glow, item?.artwork)
@@ -170,7 +170,7 @@ export function drawNow() {
 	stage.hidden = !item
 	nothing.hidden = !!item
 	if (!item) drawNothing(group)
-	setCover(barCover, item?.artwork, item?.album ?? item?.title, item?.isLive && "radio")
+	setItemCover(barCover, item)
 	barText.tell(item?.title ?? "Nothing plays", item ? dotted(item.artist, group.name) : group?.name ?? "Choose something in the library")
 }
 

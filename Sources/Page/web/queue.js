@@ -2,7 +2,7 @@
 
 import {
 	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, iconButton, isGuest, isRunning, label, lines,
-	menu, order, position, refill, request, setCover, setText, shuffle, span, store, tell, toast, undo, warn,
+	menu, order, position, refill, request, setItemCover, setText, shuffle, span, store, tell, toast, undo, warn,
 } from "./kit.js"
 import { handle, reorder, swipe } from "./drag.js"
 import { VirtualList } from "./virtual.js"
@@ -125,7 +125,7 @@ function update(row, index) {
 	row.className = `entry${entry ? "" : " blank"}${isPast ? " past" : ""}${isCurrent ? " current" : ""}${isCurrent && isRunning(group) ? " moves" : ""}${problem ? " broken" : ""}`
 		+ (row.classList.contains("lifted") ? " lifted" : "")
 	attribute(row.play, "aria-current", isCurrent && "true")
-	setCover(row.picture, entry?.artwork, album ?? title)
+	setItemCover(row.picture, entry)
 	row.text.tell(title, problem ? reason(problem) : dotted(artist, album))
 	attribute(row.play, "title", problem && reason(problem))
 	setText(row.time, clock(entry?.durationS))

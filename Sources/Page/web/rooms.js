@@ -2,7 +2,7 @@
 
 import {
 	act, ask, attribute, byId, chooseGroup, chooseRooms, cover, currentGroup, forHousehold, form, groupVolume, h, iconButton, isGuest, isOut, isRunning, isSettable,
-	isTrouble, join, joins, keyed, label, leave, leaves, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setCover, setIcon, setText,
+	isTrouble, join, joins, keyed, label, leave, leaves, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setIcon, setItemCover, setText,
 	sheet, stateText, store, textButton, ticked, toast, toggle, volumeRow, whole,
 } from "./kit.js"
 import { pair, roomSheet } from "./room.js"
@@ -64,7 +64,7 @@ function groupCard(group) {
 		play.hidden = !rooms.length
 		setText(edit.lastChild, rooms.length ? "Add or remove rooms" : "Add rooms")
 		text.tell(group.name, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
-		setCover(picture, group.item?.artwork, group.item?.album)
+		setItemCover(picture, group.item)
 		mark(card, "current", isCurrent)
 		attribute(card, "aria-label", group.name)
 		choose.ariaPressed = isCurrent

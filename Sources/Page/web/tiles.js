@@ -163,10 +163,10 @@ export const trackRow = (track, { tracks, index, ...more }) => row(track.title, 
 
 /** A track of a search or a playlist. A playlist's entry has its track's id, or an address. */
 export const looseTrack = (track, more) => row(track.title, [track.uri && !track.trackId ? { uri: track.uri } : { trackId: track.trackId ?? track.id }],
-	{ artwork: track.artwork ?? null, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo, more })
+	{ artwork: track.artwork ?? null, album: track.album, below: dotted(track.artist, track.album), time: track.durationS, hasVideo: track.hasVideo, more })
 
-export function row(title, items, { lead, artwork, symbol, below, time, hasVideo, href, more, start = () => play(items, title) }) {
-	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork, title), symbol && icon(symbol),
+export function row(title, items, { lead, artwork, album, symbol, below, time, hasVideo, href, more, start = () => play(items, title) }) {
+	const inner = [lead != null && h("span.lead", lead), artwork !== undefined && cover(artwork, album ?? title), symbol && icon(symbol),
 		h("span.two", h("span.entry-title", title), below && h("span.dim", below)), hasVideo && icon("video"), time != null && h("time", clock(time))]
 	return h("li.row", href ? h("a.row-main", { href }, inner) : h("button.row-main", start, inner),
 		iconButton("plus", `Add ${title} to the end`, () => enqueue(items, "end", title)),
