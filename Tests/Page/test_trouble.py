@@ -268,5 +268,53 @@ class Covers(TroubleTest):
         self.assertEqual(len({str(look) for look in looks.values()}), 1, looks)
 
 
+class Layout(TroubleTest):
+    def test_the_lyrics_button_covers_no_line(self):
+        page = self.open("now", PHONE)
+        button = page.get_by_role("button", name="Lyrics")
+        button.click()
+        # The lines scroll with the music.
+        covered = button.evaluate("""async (button) => {
+            const [lyrics, box] = [document.querySelector(".lyrics"), button.getBoundingClientRect()];
+            const middle = [box.x + box.width / 2, box.y + box.height / 2];
+            const found = [];
+            for (const top of [0, 100, 150, 200]) {
+                lyrics.scrollTo({ top, behavior: "instant" });
+                found.push(...document.elementsFromPoint(...middle).filter((element) => element.matches(".lyrics p")).map((line) => line.textContent));
+            }
+            return found;
+        }""")
+        self.assertEqual(covered, [])
+
+    def test_the_menu_of_groups_opens_at_its_button(self):
+        page = self.open("now", LAPTOP)
+        button = page.get_by_role("button", name=re.compile("^Group: "))
+        button.click()
+        text, menu = button.locator("span").bounding_box(), page.get_by_role("dialog").bounding_box()
+        self.assertTrue(menu["x"] <= text["x"] + text["width"] and text["x"] <= menu["x"] + menu["width"], f"{text} {menu}")
+
+    def test_a_view_without_a_queue_has_no_button_for_it(self):
+        page = self.open("sync", LAPTOP)
+        button = page.get_by_role("button", name="Show or hide the queue")
+        expect(button).to_be_hidden()
+        page.goto(f"{self.server.address}#/rooms")
+        button.click()
+        expect(page.locator("#queue")).to_be_hidden()
+
+    def test_the_trouble_of_an_alarm_is_one_line_on_a_phone(self):
+        page = self.open("alarms", PHONE)
+        trouble = page.locator(".alarm .bad").first
+        expect(trouble).to_contain_text("Bedroom: off since")
+        self.assertLess(trouble.bounding_box()["height"], 30)
+
+    def test_the_name_of_a_track_has_two_lines(self):
+        page = self.open("library/tracks", PHONE)
+        name = page.locator("#library .row .entry-title").filter(has_text="A Room with No Clock").first
+        expect(name).to_be_visible()
+        self.assertTrue(name.evaluate("name => name.scrollWidth <= name.clientWidth && name.scrollHeight <= name.clientHeight"), "cut")
+        row, text = [box.bounding_box() for box in [page.locator("#library .row").first, page.locator("#library .row .two").first]]
+        self.assertTrue(row["y"] <= text["y"] and text["y"] + text["height"] <= row["y"] + row["height"], "higher than its row")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -119,7 +119,7 @@ function card(alarm) {
 	const onchange = () => change(alarm, { isOn: power.checked }, { isOn: power.checked, state: power.checked ? "waiting" : "off", nextAtS: null })
 	const power = h("input", { type: "checkbox", role: "switch", onchange })
 	const act = h("button.soft", () => (["ringing", "snoozed"].includes(alarm.state) ? stop(alarm) : change(alarm, { skipsNext: !alarm.skipsNext })))
-	const card = h("section.card.alarm", h("div.group-head", main, ...forHousehold(h("label.switch", power, h("i")))), h("div.group-head", h("div.two", next, trouble), act))
+	const card = h("section.card.alarm", h("div.group-head", main, ...forHousehold(h("label.switch", power, h("i")))), h("div.group-head", h("div.two", next), act), trouble)
 	card.draw = (now) => {
 		alarm = now
 		const isHeard = ["ringing", "snoozed"].includes(now.state)

@@ -75,7 +75,7 @@ export function lift() {
 
 function place(dialog, from) {
 	const { width, height } = dialog.getBoundingClientRect()
-	dialog.style.left = `${Math.min(Math.max(8, from.right - width), innerWidth - width - 8)}px`
+	dialog.style.left = `${Math.min(Math.max(8, from.width > width ? from.left : from.right - width), innerWidth - width - 8)}px`
 	dialog.style.top = `${from.bottom + height < innerHeight - 12 ? from.bottom + 4 : Math.max(8, from.top - height - 4)}px`
 }
 
