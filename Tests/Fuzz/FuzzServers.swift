@@ -8,7 +8,7 @@ import Sender
 public func fuzzServers(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))
   fuzzShelf(bytes)
-  if let address = ServerSearch.address(in: bytes, from: 0xC0A8_0105, reach: .network) {
+  if let address = ServerSearch.answer(in: bytes, from: 0xC0A8_0105, reach: .network)?.address {
     precondition(address.host == "192.168.1.5" && !address.isSecure)
     precondition(bytes.count <= ServerSearch.byteLimit)
     let name = FoundServer(called: String(decoding: bytes, as: UTF8.self), at: address).name

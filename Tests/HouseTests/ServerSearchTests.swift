@@ -21,7 +21,16 @@ import Testing
   private func place(
     _ answer: [UInt8], from sender: UInt32 = Self.sender, reach: SourceReach = .network
   ) -> String? {
-    ServerSearch.address(in: answer, from: sender, reach: reach)?.text
+    ServerSearch.answer(in: answer, from: sender, reach: reach)?.address.text
+  }
+
+  @Test func `a media server tells which one it is`() {
+    func device(_ usn: String) -> String? {
+      ServerSearch.answer(in: answer(st: usn), from: Self.sender, reach: .network)?.device
+    }
+    let st = "ST: urn:schemas-upnp-org:device:MediaServer:1"
+    #expect(device("\(st)\r\nUSN: uuid:4d69::urn:x:1") == "uuid:4d69::urn:x:1")
+    #expect(device(st) == nil)
   }
 
   @Test func `a media server tells where its description is`() {
@@ -87,7 +96,7 @@ import Testing
         let place = Int.random(in: bytes.indices, using: &random)
         bytes[place] = UInt8.random(in: 0...255, using: &random)
       }
-      let found = ServerSearch.address(in: bytes, from: Self.sender, reach: .network)
+      let found = ServerSearch.answer(in: bytes, from: Self.sender, reach: .network)?.address
       #expect(found?.host ?? "192.168.1.5" == "192.168.1.5" && found?.isSecure != true)
     }
   }

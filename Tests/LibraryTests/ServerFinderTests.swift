@@ -24,9 +24,9 @@ import Testing
     let group = try #require(network.localAddress(of: socket))
     let found = Mutex<[String]>([])
     let thread = try RealtimeThread.start(name: "search", priority: nil) {
-      let addresses = ServerFinder.addresses(
-        asking: group, from: [.loopback(port: 0)], reach: .all, time: .seconds(30), limit: limit)
-      found.withLock { $0 = addresses.map(\.path) }
+      let answers = ServerFinder.answers(
+        to: group, from: [.loopback(port: 0)], reach: .all, time: .seconds(30), limit: limit)
+      found.withLock { $0 = answers.map(\.address.path) }
     }
     let deadline = HostClock.now + .seconds(30)
     var question: Datagram?
@@ -61,8 +61,8 @@ import Testing
     let network = try Reactor()
     let socket = try network.openDatagrams(on: .loopback(port: 0))
     let group = try #require(network.localAddress(of: socket))
-    func search(_ own: [SocketAddress]) -> [ListenAddress] {
-      ServerFinder.addresses(asking: group, from: own, time: .milliseconds(600))
+    func search(_ own: [SocketAddress]) -> [ServerSearch.Answer] {
+      ServerFinder.answers(to: group, from: own, time: .milliseconds(600))
     }
     let begun = HostClock.now
     #expect(search([.loopback(port: 0)]).isEmpty)
@@ -72,6 +72,19 @@ import Testing
     for case .datagram in try network.wait(until: HostClock.now) { questions += 1 }
     #expect(questions == 2)
     #expect(OwnAddress.ofInterfaces.allSatisfy { !$0.isLoopback && $0.port == 0 })
+  }
+
+  @Test func `a server in two networks is one, unless another only says that it is that one`() {
+    func server(_ name: String, _ host: Int) -> FoundServer? {
+      ListenAddress("http://10.0.0.\(host)/").map { FoundServer(called: name, at: $0) }
+    }
+    let found: [(String?, FoundServer?)] = [
+      ("u1", server("Loft", 1)), ("u1", server("Loft", 2)), ("u1", server("Attic", 3)),
+      (nil, server("Loft", 4)), (nil, server("Loft", 5)),
+    ]
+    let single = ServerFinder.single(
+      found.compactMap { device, server in server.map { (device, $0) } })
+    #expect(single == [0, 2, 3, 4].map { found[$0].1 })
   }
 
   // MARK: - Descriptions

@@ -33,13 +33,24 @@ package enum ServerSearch {
     ("M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\n"
       + "ST: \(type)1\r\n\r\n").utf8)
 
-  /// Returns the address of a server's description. Nil for what is no answer of a media server, for an address of anybody but
-  /// the sender itself, and for one that `reach` does not allow.
+  package struct Answer: Hashable, Sendable {
+    /// That of the server's description.
+    package var address: ListenAddress
+    /// The name of the device for machines, the same in all its networks; nil where it says none.
+    package var device: String?
+
+    package init(address: ListenAddress, device: String?) {
+      (self.address, self.device) = (address, device)
+    }
+  }
+
+  /// Reads a server's answer. Nil for what is no answer of a media server, for an address of anybody but the sender itself, and
+  /// for one that `reach` does not allow.
   ///
   /// - Parameter sender: its address of IPv4; the first of its four bytes is on top.
-  package static func address(
+  package static func answer(
     in answer: [UInt8], from sender: UInt32, reach: SourceReach
-  ) -> ListenAddress? {
+  ) -> Answer? {
     guard answer.count <= byteLimit, answer.allSatisfy({ $0 < 128 }) else { return nil }
     let lines = String(decoding: answer, as: UTF8.self).split(whereSeparator: \.isNewline)
     guard let first = lines.first, first.hasPrefix("HTTP/1."),
@@ -56,6 +67,6 @@ package enum ServerSearch {
       let address = ListenAddress(location), !address.isSecure, address.host == host,
       reach.allows(ipv4: sender)
     else { return nil }
-    return address
+    return Answer(address: address, device: word("usn"))
   }
 }

@@ -22,14 +22,27 @@ package enum ServerFinder {
   ///
   /// - Parameter command: a program that calls `LibraryWorker.run`.
   package static func servers(command: [String]) -> [FoundServer] {
-    let places = addresses(asking: group, from: OwnAddress.ofInterfaces)
+    let answers = answers(to: group, from: OwnAddress.ofInterfaces)
     let end = HostClock.now + namingTime
-    let found = Mutex<[FoundServer]>([])
-    DispatchQueue.concurrentPerform(iterations: places.count) { number in
-      guard HostClock.now < end, let server = named(places[number], command) else { return }
-      found.withLock { $0.append(server) }
+    let names = Mutex<[Int: FoundServer]>([:])
+    DispatchQueue.concurrentPerform(iterations: answers.count) { number in
+      guard HostClock.now < end, let server = named(answers[number].address, command) else {
+        return
+      }
+      names.withLock { $0[number] = server }
     }
-    return found.withLock { $0 }.sorted { ($0.name, $0.address) < ($1.name, $1.address) }
+    let found = names.withLock { $0 }.sorted { $0.key < $1.key }
+    return single(found.map { (answers[$0.key].device, $0.value) })
+      .sorted { ($0.name, $0.address) < ($1.name, $1.address) }
+  }
+
+  /// Leaves out a server that is in several networks everywhere but in the first. One that only says that it is another's
+  /// device has a name of its own, or is that one for people.
+  static func single(_ found: [(device: String?, server: FoundServer)]) -> [FoundServer] {
+    var known: Set<[String]> = []
+    return found.filter { device, server in
+      device.map { known.insert([$0, server.name]).inserted } ?? true
+    }.map(\.server)
   }
 
   /// Reads the description by a program that ends with it. Blocks.
@@ -43,20 +56,20 @@ package enum ServerFinder {
     return FoundServer(called: name, at: address)
   }
 
-  /// Returns the addresses of descriptions, in the order in which they came. Blocks.
+  /// Returns the answers in the order in which they came, one from each address. Blocks.
   ///
   /// - Parameters:
   ///   - own: addresses of this machine; the network of each is asked.
   ///   - limit: it ends with so many.
-  static func addresses(
-    asking group: SocketAddress, from own: [SocketAddress], reach: SourceReach = .network,
+  static func answers(
+    to group: SocketAddress, from own: [SocketAddress], reach: SourceReach = .network,
     time: Nanoseconds = searchTime, limit: Int = ServerSearch.serverLimit
-  ) -> [ListenAddress] {
+  ) -> [ServerSearch.Answer] {
     guard let reactor = try? Reactor() else { return [] }
     let sockets = own.compactMap { try? reactor.openDatagrams(on: $0) }
     let begun = HostClock.now
     var times = [begun, begun + repetition]
-    var found: [ListenAddress] = []
+    var found: [ServerSearch.Answer] = []
     while !sockets.isEmpty, found.count < limit, HostClock.now < begun + time {
       if let next = times.first, next <= HostClock.now {
         times.removeFirst()
@@ -68,10 +81,10 @@ package enum ServerFinder {
       guard let events = try? reactor.wait(until: times.first ?? begun + time) else { break }
       for case .datagram(_, let datagram) in events where found.count < limit {
         guard case .ipv4(let sender, _) = datagram.from,
-          let address = ServerSearch.address(in: datagram.bytes, from: sender, reach: reach),
-          !found.contains(address)
+          let answer = ServerSearch.answer(in: datagram.bytes, from: sender, reach: reach),
+          !found.contains(where: { $0.address == answer.address })
         else { continue }
-        found.append(address)
+        found.append(answer)
       }
     }
     return found
