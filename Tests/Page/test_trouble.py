@@ -27,6 +27,11 @@ class TroubleTest(UseTest):
     def add(self, page, *items, at="now"):
         self.api(page, "POST", f"/groups/{self.group(page)['id']}/queue", {"items": list(items), "at": at})
 
+    def closed(self, page):
+        """Waits until no sheet is open, and the browser has gone back to where it was before."""
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.wait_for_function("() => !history.state?.isOpen")
+
 
 class Failed(TroubleTest):
     def test_an_item_that_fails_is_named_once_and_stays_in_the_line_of_facts(self):
@@ -83,7 +88,7 @@ class Failed(TroubleTest):
             chip.click()
             expect(page.get_by_role("dialog")).not_to_contain_text("access point")
             page.keyboard.press("Escape")
-            page.wait_for_function("() => !history.state?.isOpen")
+            self.closed(page)
         page.goto(f"{self.server.address}#/rooms")
         expect(page.locator(".member").filter(has_text="Kitchen")).not_to_have_class(re.compile("bad"))
 
@@ -96,7 +101,7 @@ class Addresses(TroubleTest):
         page.get_by_role("textbox", name=field).fill(address)
         with page.expect_request(lambda request: request.method == "POST" and "/library/" in request.url) as asked:
             page.keyboard.press("Enter")
-        expect(page.get_by_role("dialog")).to_have_count(0)
+        self.closed(page)
         return asked.value.post_data_json["uri"]
 
     def test_the_scheme_of_an_address_can_be_left_out(self):
@@ -118,8 +123,7 @@ class Deleting(TroubleTest):
             expect(dialog.get_by_role("heading")).to_have_text(title)
             expect(thing).to_be_visible()
             dialog.get_by_role("button", name=answer, exact=True).click()
-            expect(dialog).to_have_count(0)
-            page.wait_for_function("() => !history.state?.isOpen")
+            self.closed(page)
         expect(thing).to_have_count(0)
 
     def test_playlists_stations_and_podcasts_are_deleted_after_a_question(self):
@@ -198,7 +202,7 @@ class Moving(TroubleTest):
         sheet = self.open_room(page, "Terrace")
         expect(sheet.get_by_role("button", name="Terrace joins another group", exact=True)).to_be_visible()
         page.keyboard.press("Escape")
-        page.wait_for_function("() => !history.state?.isOpen")
+        self.closed(page)
         page.get_by_role("button", name=re.compile("^Kitchen [+] Bathroom")).click()
         self.open_room(page, "Terrace").get_by_role("button", name="Music moves to Terrace", exact=True).click()
         self.until(page, lambda: self.group(page)["roomIds"] == [self.room(page, "Terrace")["id"]], "moved")

@@ -5,6 +5,7 @@ import { act, get, newest, request, store } from "./api.js"
 import { clamp, h, icon, lines, remember, remembered, ticked, url } from "./dom.js"
 import { heartLine } from "./favourites.js"
 import { ask, menu, settled, sheet, toast, warn } from "./overlay.js"
+import { reachable } from "./truth.js"
 
 let chosenId = remembered("group")
 
@@ -166,7 +167,7 @@ const usualRooms = () => JSON.parse(remembered("rooms") ?? "[]")
 
 /** Asks for rooms, makes a group of them or adds them to `into`, and passes the group to `then`. Offers other groups' rooms only if `withOthers`. */
 export function chooseRooms(then, { title = "Where should it play?", button = "Play here", withOthers = false, into } = {}) {
-	const offered = () => store.pairedRooms().filter((room) => room.isPresent && !["noDevice", "taken"].includes(room.state) && (withOthers || !room.groupId))
+	const offered = () => reachable().filter((room) => withOthers || !room.groupId)
 	const rooms = offered()
 	if (!rooms.length) return go("rooms")
 	const use = async (roomIds) => {

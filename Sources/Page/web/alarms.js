@@ -1,7 +1,7 @@
 // Alarms: their view, the sheet that sets one, and what lies above the page while one rings.
 
 import {
-	act, attribute, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, labelled, language, lift, lines, mark, noRooms, on, pick, refill, select, setText, sheet, span,
+	act, byId, confirm, currentGroup, dateText, dotted, empty, forHousehold, form, get, h, icon, isGuest, isOut, keyed, labelled, language, lift, lines, mark, noRooms, on, pick, refill, select, setText, sheet, span,
 	stateText, store, textButton, ticked, toast, whole,
 } from "./kit.js"
 import { loudness } from "./room.js"
@@ -130,9 +130,9 @@ function card(alarm) {
 		setText(trouble, room ? `${room.name}: ${stateText(room)}` : "")
 		mark(card, "set", now.isOn)
 		mark(card, "current", now.state === "ringing")
-		attribute(card, "aria-label", `Alarm ${clockOf(now)}`)
+		card.ariaLabel = `Alarm ${clockOf(now)}`
 		power.checked = now.isOn
-		attribute(power, "aria-label", `Alarm ${clockOf(now)} on`)
+		power.ariaLabel = `Alarm ${clockOf(now)} on`
 		act.hidden = !isHeard && (isGuest() || !now.isOn || !now.days.length)
 		setText(act, isHeard ? "Stop" : now.skipsNext ? "Do not skip" : "Skip once")
 		mark(act, "on", now.skipsNext && !isHeard)

@@ -48,7 +48,7 @@ export async function history(_, read) {
 }
 
 const ways = { genres: "Genres", composers: "Composers", years: "Years" }
-const wayLinks = (current, text) => h("div.sorts", h("span.dim", text), Object.entries(ways).map(([key, title]) => h("a", { href: `#/library/${key}`, "aria-current": key === current && "true" }, title)))
+const wayLinks = (current, text) => h("div.sorts", h("span.dim", text), Object.entries(ways).map(([key, title]) => h("a", { href: `#/library/${key}`, "aria-current": key === current }, title)))
 
 export async function genres(kind, read) {
 	const { count: total, tags } = await read(`/library/${kind}?limit=1000`)

@@ -1,6 +1,6 @@
 // Phones and computers that may use the page: adding, naming and removing them, and guests.
 
-import { ask, count, dotted, get, h, icon, iconButton, keyed, lines, menu, on, request, setText, sheet, svg, textButton, toast, warn } from "./kit.js"
+import { count, dotted, get, h, icon, iconButton, keyed, lines, menu, on, renameLine, request, setText, sheet, svg, textButton, toast, warn } from "./kit.js"
 
 const when = (days) => (days ? (days === 1 ? "yesterday" : `${count(days, "day")} ago`) : "today")
 
@@ -57,10 +57,10 @@ function deviceMenu(anchor, one, draw) {
 	const path = `/browsers/${one.id}`
 	const changed = (error) => (error instanceof Error ? warn(error) : draw())
 	menu(anchor, one.name, [
-		["tune", "Rename", () => ask("Name of the device", { value: one.name }, async (name) => {
+		renameLine("device", one.name, async (name) => {
 			await request("PATCH", path, { name })
 			await draw()
-		})],
+		}),
 		["trash", one.isAsker ? "Remove this one: it has to pair again" : "Remove", () => request("DELETE", path).then(() => (one.isAsker ? location.reload() : changed()), changed), "danger"],
 	])
 }

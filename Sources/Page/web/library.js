@@ -142,16 +142,16 @@ const pages = {
 	async favourites(_, read) {
 		return [h("h2.part", "Favourites"), ...await homeParts(read, true)]
 	},
-	async albums(sort, read, mark) {
+	albums(sort, read, mark) {
 		const order = sorts[sort] ? sort : remembered("sort") ?? "artist"
 		remember("sort", order)
-		const links = Object.entries(sorts).map(([key, text]) => h("a", { href: `#/library/albums/${key}`, "aria-current": key === order && "true" }, text))
+		const links = Object.entries(sorts).map(([key, text]) => h("a", { href: `#/library/albums/${key}`, "aria-current": key === order }, text))
 		return longList(`/library/albums?sort=${order}`, "albums", albumCard, read, mark, { jumps: `albums&sort=${order}`, links })
 	},
-	async artists(_, read, mark) {
+	artists(_, read, mark) {
 		return longList("/library/artists?", "artists", artistCard, read, mark, { jumps: "artists" })
 	},
-	async tracks(path, read, mark) {
+	tracks(path, read, mark) {
 		const [id, name] = path.split("/")
 		return longList(`/library/tracks?${id ? url`artistId=${id}` : ""}`, "tracks", looseTrack, read, mark, { jumps: id ? "" : "tracks", title: name && `All by ${name}` })
 	},
@@ -167,7 +167,7 @@ const pages = {
 		const found = artists.find((artist) => artist.name === name)
 		return found ? pages.artist(found.id, read) : pages.search(name, read)
 	},
-	async year(year, read, mark) {
+	year(year, read, mark) {
 		return longList(`/library/albums?sort=artist&year=${Number(year)}`, "albums", albumCard, read, mark, { title: year })
 	},
 	async album(id, read) {
@@ -209,7 +209,7 @@ const pages = {
 	podcast,
 	podcasts,
 	/** All results of one kind. */
-	async found(path, read) {
+	found(path, read) {
 		const [kind, ...text] = path.split("/")
 		return pages.search(text.join("/"), read, mark, kind)
 	},

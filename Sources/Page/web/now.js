@@ -1,7 +1,7 @@
 // The current item: the large view, and the bar at the bottom.
 
 import {
-	aim, attribute, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, failure, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
+	aim, byId, chooseGroup, chooseRooms, clock, cover, currentGroup, dotted, drawFacts, empty, failure, get, go, groupVolume, h, heart, icon, iconButton, isRunning,
 	isSettable, label, lines, mark, menu, mute, noLibrary, noRooms, position, refill, repeat, root, seekTo, setCover, setIcon, setItemCover, setText, shuffle, skip, slider, store,
 	toggle, url, volumeRow,
 } from "./kit.js"
@@ -152,7 +152,7 @@ export function drawNow() {
 	large.update(group)
 	small.update(group)
 	setText(groupButton.firstChild, group?.name ?? "Rooms")
-	attribute(groupButton, "aria-label", group ? `Group: ${group.name}. Choose another` : "Rooms")
+	groupButton.ariaLabel = group ? `Group: ${group.name}. Choose another` : "Rooms"
 	document.title = item ? `${item.title} · ${group.name}` : "Tutti"
 
 	setItemCover(art, item, 1200)

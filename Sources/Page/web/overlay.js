@@ -139,6 +139,9 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 	})
 }
 
+/** The line of a menu that asks for another name. */
+export const renameLine = (what, value, save) => ["tune", "Rename", () => ask(`Name of the ${what}`, { value }, save)]
+
 /** Asks for an address. The usual scheme can be left out. */
 export const askAddress = (title, options, act) => ask(title, { ...options, inputmode: "url" }, (text) => act(text.includes("://") ? text : `https://${text}`))
 

@@ -1,20 +1,20 @@
 // Playlists that the household has saved, and the page of one.
 
 import { handle, reorder } from "./drag.js"
-import { act, ask, count, dotted, forHousehold, h, isGuest, label, request, tell, toast, url, warn } from "./kit.js"
+import { act, count, dotted, forHousehold, h, isGuest, label, renameLine, request, tell, toast, url, warn } from "./kit.js"
 import { load } from "./library.js"
 import { drop, looseTrack, pageHead, row, scroller } from "./tiles.js"
 import { VirtualList } from "./virtual.js"
 
 const path = ({ id }) => url`/library/playlists/${id}`
 
-const renameLine = (list) => !list.isFile && ["tune", "Rename", () => ask("Name of the playlist", { value: list.name }, async (name) => {
+const rename = (list) => renameLine("playlist", list.name, async (name) => {
 	await request("PATCH", path(list), { name })
 	load()
-})]
+})
 
 export const playlistRow = (list) => row(list.name, [{ playlistId: list.id }], { symbol: "queue", below: count(list.trackCount, "track"), href: url`#/library/playlist/${list.id}`,
-	more: forHousehold(null, renameLine(list), !list.isFile && drop(path(list), `playlist ${list.name}`)) })
+	more: list.isFile ? [] : forHousehold(null, rename(list), drop(path(list), `playlist ${list.name}`)) })
 
 /** The playlist that was opened last. Its rows stay when it is loaded again, so that keys and fingers keep their places. */
 let open = { id: "" }

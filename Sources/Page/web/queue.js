@@ -124,7 +124,7 @@ function update(row, index) {
 	const isPast = index < (group?.queue.index ?? 0)
 	row.className = `entry${entry ? "" : " blank"}${isPast ? " past" : ""}${isCurrent ? " current" : ""}${isCurrent && isRunning(group) ? " moves" : ""}${problem ? " broken" : ""}`
 		+ (row.classList.contains("lifted") ? " lifted" : "")
-	attribute(row.play, "aria-current", isCurrent && "true")
+	attribute(row.play, "aria-current", isCurrent)
 	setItemCover(row.picture, entry)
 	row.text.tell(title, problem ? reason(problem) : dotted(artist, album))
 	attribute(row.play, "title", problem && reason(problem))

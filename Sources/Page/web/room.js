@@ -50,6 +50,7 @@ export function roomSheet(id) {
 	const { name, isPaired, canUnpair, groupId, state, stereo } = room()
 	const [group, current] = [store.group(groupId), currentGroup()]
 	const canSet = isPaired && !isOut(room())
+	const mayAll = !isGuest()
 	sheet(name, (body, close) => {
 		const sendVolume = roomVolume()
 		const sendDelay = newest((delayMs) => patchRoom(room(), { delayMs }), 200)
@@ -64,21 +65,21 @@ export function roomSheet(id) {
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
 		const partners = store.pairedRooms().filter((other) => other.id !== id && !other.stereo)
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
-		body.append(status, ...(canSet ? [volume.element, ...(isGuest() ? [] : [limit.element, delay.element, stereo ? "" : channels.element])] : []), h("div.lines",
-			!isGuest() && textButton("tune", "Rename", () => rename(room()), ".line"),
+		body.append(status, ...(canSet ? [volume.element, ...(mayAll ? [limit.element, delay.element, stereo ? "" : channels.element] : [])] : []), h("div.lines",
+			mayAll && textButton("tune", "Rename", () => rename(room()), ".line"),
 			canSet && mute,
-			canSet && !isGuest() && room().sound && line("tune", "Sound", () => roomSound(id)),
-			canSet && !isGuest() && textButton("speaker", "Make a sound here", () => hear(room()), ".line"),
-			!isGuest() && (stereo ? [textButton("right", "Swap left and right", () => act("POST", `/stereo/${id}/swap`), ".line"),
+			canSet && mayAll && room().sound && line("tune", "Sound", () => roomSound(id)),
+			canSet && mayAll && textButton("speaker", "Make a sound here", () => hear(room()), ".line"),
+			mayAll && (stereo ? [textButton("right", "Swap left and right", () => act("POST", `/stereo/${id}/swap`), ".line"),
 				line("close", "Separate the stereo pair", () => act("DELETE", `/stereo/${id}`))]
 				: isPaired && partners.length > 0 && line("speaker", "Make a stereo pair", () => makeStereo(room(), partners))),
-			!isPaired && !isGuest() && line("check", "Pair", () => pair(room())),
-			state === "taken" && group && !isGuest() && line("speaker", "Take over", () => join(group, room())),
+			!isPaired && mayAll && line("check", "Pair", () => pair(room())),
+			state === "taken" && group && mayAll && line("speaker", "Take over", () => join(group, room())),
 			canSet && group?.roomIds.length !== 1 && line("plus", `${name} plays alone`, () => newGroup([id])),
 			canSet && current && isRunning(current) && groupId !== current.id && line("right", `Music moves to ${name}`, () => patchGroup(current, { roomIds: [id] })),
 			others.length > 0 && line("right", joins(room(), others.length > 1 ? { name: "another group" } : others[0]), () => moveTo(others, room)),
 			group && line("close", leaves(room()), () => leave(group, room()))),
-		canUnpair && !isGuest() && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
+		canUnpair && mayAll && h("div.lines", line("trash", "Forget the pairing", () => confirm(`Forget ${name}?`,
 			`${name} plays nothing from here any more, until somebody types its PIN again.`, "Forget it", () => act("DELETE", `/rooms/${id}/pairing`, null, [], patient)), ".danger")) || "")
 		return () => {
 			const now = room()

@@ -1,8 +1,8 @@
 // Rooms and groups: which rooms play together, and how loud.
 
 import {
-	act, ask, attribute, byId, chooseGroup, chooseRooms, cover, currentGroup, forHousehold, form, groupVolume, h, iconButton, isGuest, isOut, isRunning, isSettable,
-	isTrouble, join, joins, keyed, label, leave, leaves, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, request, roomVolume, setIcon, setItemCover, setText,
+	act, ask, byId, chooseGroup, chooseRooms, cover, currentGroup, forHousehold, form, groupVolume, h, iconButton, isGuest, isOut, isRunning, isSettable,
+	isTrouble, join, joins, keyed, label, leave, leaves, lines, mark, menu, merge, micros, newGroup, noRooms, patchGroup, patchRoom, pick, reachable, request, roomVolume, setIcon, setItemCover, setText,
 	sheet, stateText, store, textButton, ticked, toast, toggle, volumeRow, whole,
 } from "./kit.js"
 import { pair, roomSheet } from "./room.js"
@@ -21,8 +21,6 @@ const say = textButton("speaker", "Announce", announce)
 export function buildRooms() {
 	view.append(h("header.view-head", h("h1", "Rooms"), ...forHousehold(textButton("tune", "Settings", () => settings(), ".soft.slim")), say, create), h("div.scroll", h("div.scenes", everywhere, scenes), cards, freeBox, nothing))
 }
-
-const reachable = () => store.pairedRooms().filter((room) => room.isPresent && !isOut(room))
 
 export function drawRooms() {
 	const current = currentGroup()
@@ -66,7 +64,7 @@ function groupCard(group) {
 		text.tell(group.name, group.item ? `${group.state === "paused" ? "Paused: " : ""}${group.item.title}` : rooms.length ? "Nothing plays" : "Waits for a room")
 		setItemCover(picture, group.item)
 		mark(card, "current", isCurrent)
-		attribute(card, "aria-label", group.name)
+		card.ariaLabel = group.name
 		choose.ariaPressed = isCurrent
 		setIcon(play, isRunning(group) ? "pause" : "play")
 		label(play, `${isRunning(group) ? "Pause" : "Play"} in ${group.name}`)
@@ -81,7 +79,7 @@ function memberRow(room) {
 	const send = roomVolume()
 	const text = lines("span")
 	const check = iconButton("check", "Leave", () => leave(group, room), ".check")
-	const more = iconButton("more", "More", () => roomSheet(room.id))
+	const more = iconButton("more", "", () => roomSheet(room.id))
 	const volume = volumeRow((value) => send(room, value), () => patchRoom(room, { muted: !room.muted }))
 	const take = h("button.soft.take", () => join(group, room), "Take over")
 	const row = h("li.member", check, text.box, volume.parts.slice(1), take, more)
@@ -103,7 +101,7 @@ function memberRow(room) {
 function looseRow(room) {
 	const text = lines()
 	const use = h("button.soft", () => useRoom(room))
-	const more = iconButton("more", "More", () => roomSheet(room.id))
+	const more = iconButton("more", "", () => roomSheet(room.id))
 	const row = h("li.loose", h("span.dot"), text.box, use, more)
 	row.draw = (now, current) => {
 		room = now

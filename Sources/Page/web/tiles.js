@@ -1,6 +1,6 @@
 // Covers in grids and rows of tracks: how albums, artists, stations and tracks look, and what a tap on them does.
 
-import { act, ask, askAddress, clock, closeAll, confirm, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, request, setCover, textButton, toast, url } from "./kit.js"
+import { act, askAddress, clock, closeAll, confirm, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, renameLine, request, setCover, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { VirtualList } from "./virtual.js"
 
@@ -143,10 +143,10 @@ async function addRadios({ target }) {
 	load()
 }
 
-const renameRadio = ({ name, uri }) => ["tune", "Rename", () => ask("Name of the station", { value: name }, async (name) => {
+const renameRadio = ({ name, uri }) => renameLine("station", name, async (name) => {
 	await request("POST", "/library/radios", { name, uri })
 	load()
-})]
+})
 
 export const drop = (path, what) => ["trash", "Delete", () => confirm(`Delete the ${what}?`, "This cannot be undone.", "Delete", async () => (await act("DELETE", path)) && load()), "danger"]
 

@@ -9,6 +9,7 @@ export const micros = (us) => (Math.abs(us) < 1000 ? `${Math.max(1, Math.round(u
 export const signed = (number, digits = 1) => `${number < 0 ? "−" : number > 0 ? "+" : ""}${Math.abs(number).toFixed(digits)}`
 /** True if the room is silent, whatever its group does. */
 export const isOut = (room) => ["away", "noDevice", "taken", "notPaired"].includes(room.state)
+export const reachable = () => store.pairedRooms().filter((room) => room.isPresent && !isOut(room))
 /** A room that fills while its whole group waits for the source is not to blame. */
 export const isTrouble = (room) => isOut(room) || !!room.stereo?.missing
 	|| (room.state === "buffering" && !["starting", "buffering"].includes(store.group(room.groupId)?.state))
