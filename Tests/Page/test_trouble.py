@@ -92,6 +92,16 @@ class Failed(TroubleTest):
         page.goto(f"{self.server.address}#/rooms")
         expect(page.locator(".member").filter(has_text="Kitchen")).not_to_have_class(re.compile("bad"))
 
+    def test_a_complaint_about_the_server_ends_when_it_is_back(self):
+        page = self.open("now", PHONE)
+        expect(page.locator("#now h1")).not_to_be_empty()
+        self.server.stop()
+        page.locator("#now .play").click()
+        expect(self.toast(page)).to_contain_text("does not answer")
+        self.server.start()
+        # By itself it would stay for eight seconds.
+        expect(self.toast(page)).to_have_count(0, timeout=5000)
+
 
 class Addresses(TroubleTest):
     def sent(self, page, where, button, field, address):
@@ -218,6 +228,17 @@ class Moving(TroubleTest):
             expect(sheet.get_by_role("button", name=text, exact=True)).to_be_visible()
         expect(sheet.get_by_role("slider", name="Loudest")).to_be_visible()
 
+    def test_a_room_without_a_sound_card_is_no_half_of_a_stereo_pair(self):
+        page = self.open("rooms", PHONE)
+        self.open_room(page, "Kitchen").get_by_role("button", name="Make a stereo pair").click()
+        sheet = page.get_by_role("dialog", name="A stereo pair with")
+        expect(sheet.get_by_role("button", name="Terrace", exact=True)).to_be_visible()
+        expect(sheet.get_by_role("button", name="Workshop", exact=True)).to_have_count(0)
+        page.keyboard.press("Escape")
+        self.closed(page)
+        expect(self.open_room(page, "Workshop").get_by_role("button", name="Rename")).to_be_visible()
+        expect(page.get_by_role("button", name="Make a stereo pair")).to_have_count(0)
+
 
 class Asking(TroubleTest):
     def asker(self, page, name):
@@ -270,6 +291,21 @@ class Covers(TroubleTest):
             expect(cover).to_have_attribute("data-letter", re.compile("."))
             looks[row] = cover.evaluate("cover => [cover.dataset.letter, cover.style.getPropertyValue('--hue')]")
         self.assertEqual(len({str(look) for look in looks.values()}), 1, looks)
+
+
+class EmptyHouse(TroubleTest):
+    scene = "empty"
+
+    def test_a_folder_is_called_empty_only_after_it_was_read(self):
+        page = self.bare(PHONE)
+        page.get_by_role("button", name="Use /srv", exact=True).click()
+        expect(page.locator("#now")).to_contain_text("Your music is being read.")
+        expect(page.locator("#now")).not_to_contain_text("No music was found")
+        self.api(page, "POST", "/mock/library", {"scan": {"done": 0, "total": 900, "folder": "srv"}})
+        expect(page.locator("#now")).to_contain_text("Reading srv")
+        page.evaluate("{ const now = Date.now; Date.now = () => now() + 6000 }")
+        self.api(page, "POST", "/mock/library", {"scan": None})
+        expect(page.locator("#now")).to_contain_text("No music was found there yet.")
 
 
 class Layout(TroubleTest):

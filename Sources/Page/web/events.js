@@ -27,6 +27,8 @@ function open() {
 
 function hear(name, data) {
 	heardMs = performance.now()
+	// Its complaints are over.
+	if (lostMs) document.querySelector(".toast:has(> .icon)")?.remove()
 	lostMs = 0
 	retryMs = 500
 	tellLink(false)

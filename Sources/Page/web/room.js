@@ -63,7 +63,7 @@ export function roomSheet(id) {
 		const channels = choices("Channels", { Stereo: "stereo", Left: "left", Right: "right", Mono: "mono" }, (channels) => patchRoom(room(), { channels }))
 		const line = (symbol, text, run, classes = "") => textButton(symbol, text, () => { close(); run(); }, `.line${classes}`)
 		const mute = textButton("mute", "", () => patchRoom(room(), { muted: !room().muted }), ".line")
-		const partners = store.pairedRooms().filter((other) => other.id !== id && !other.stereo)
+		const partners = store.pairedRooms().filter((other) => other.id !== id && !other.stereo && ![other.state, state].includes("noDevice"))
 		const others = store.allGroups().filter((other) => canSet && other.id !== groupId)
 		body.append(status, ...(canSet ? [volume.element, ...(mayAll ? [limit.element, delay.element, stereo ? "" : channels.element] : [])] : []), h("div.lines",
 			mayAll && textButton("tune", "Rename", () => rename(room()), ".line"),
@@ -72,7 +72,7 @@ export function roomSheet(id) {
 			canSet && mayAll && textButton("speaker", "Make a sound here", () => hear(room()), ".line"),
 			mayAll && (stereo ? [textButton("right", "Swap left and right", () => act("POST", `/stereo/${id}/swap`), ".line"),
 				line("close", "Separate the stereo pair", () => act("DELETE", `/stereo/${id}`))]
-				: isPaired && partners.length > 0 && line("speaker", "Make a stereo pair", () => makeStereo(room(), partners))),
+				: isPaired && partners[0] && line("speaker", "Make a stereo pair", () => makeStereo(room(), partners))),
 			!isPaired && mayAll && line("check", "Pair", () => pair(room())),
 			state === "taken" && group && mayAll && line("speaker", "Take over", () => join(group, room())),
 			canSet && group?.roomIds.length !== 1 && line("plus", `${name} plays alone`, () => newGroup([id])),

@@ -97,7 +97,12 @@ async function playSomething() {
 export function setUp() {
 	const rooms = h("ul.card")
 	const [music, none, scan] = [folders(), noRooms(), h("p.dim", { role: "status" })]
-	const choose = h("div", chooser(() => (choose.hidden = true)))
+	// The server may need a moment to begin to read a folder.
+	let chosenMs = 0
+	const choose = h("div", chooser(() => {
+		choose.hidden = true
+		chosenMs = Date.now()
+	}))
 	const play = textButton("play", "Play", playSomething, ".primary")
 	const element = h("div.set-up", h("h1", "Set up"), h("h2.part", "Rooms"), none, rooms, h("h2.part", "Where is your music?"), music.element, choose, scan, play)
 	element.draw = () => {
@@ -107,7 +112,8 @@ export function setUp() {
 		keyed(rooms, store.allRooms(), roomRow)
 		music.draw()
 		choose.hidden = folders?.length > 0
-		setText(scan, now ? reading(now) : trackCount ? `${count(trackCount, "track")} found` : folders?.length ? "No music was found there yet." : "")
+		setText(scan, now ? reading(now) : trackCount ? `${count(trackCount, "track")} found` : !folders?.length ? ""
+			: Date.now() < chosenMs + 5000 ? "Your music is being read." : "No music was found there yet.")
 		play.hidden = !trackCount || !store.pairedRooms()[0]
 	}
 	return element
