@@ -142,9 +142,6 @@ export function ask(title, { value = "", hint = "", button = "Save", inputmode =
 /** The line of a menu that asks for another name. */
 export const renameLine = (what, value, save) => ["tune", "Rename", () => ask(`Name of the ${what}`, { value }, save)]
 
-/** Asks for an address. The usual scheme can be left out. */
-export const askAddress = (title, options, act) => ask(title, { ...options, inputmode: "url" }, (text) => act(text.includes("://") ? text : `https://${text}`))
-
 /** A row with a title, and a field that needs little space. */
 export const labelled = (title, box) => h("label.field.choose", h("h3", title), box)
 

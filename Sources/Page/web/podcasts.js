@@ -1,12 +1,12 @@
 // Podcasts that the household has subscribed to, and the episodes of one.
 
-import { act, askAddress, clock, count, dateText, dotted, empty, forHousehold, h, isGuest, request, textButton, toast, url } from "./kit.js"
+import { act, ask, clock, count, dateText, dotted, empty, forHousehold, h, isGuest, request, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { drop, pageHead, row } from "./tiles.js"
 
 const path = "/library/podcasts"
 
-const subscribe = () => askAddress("Address of the feed", { hint: "https://…", button: "Subscribe" }, async (uri) => {
+const subscribe = () => ask("Address of the feed", { hint: "https://…", button: "Subscribe", inputmode: "url" }, async (uri) => {
 	// The server reads the feed first.
 	await request("POST", path, { uri }, { waitS: 30 })
 	load()

@@ -1,6 +1,6 @@
 // Covers in grids and rows of tracks: how albums, artists, stations and tracks look, and what a tap on them does.
 
-import { act, askAddress, clock, closeAll, confirm, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, renameLine, request, setCover, textButton, toast, url } from "./kit.js"
+import { act, ask, clock, closeAll, confirm, count, cover, dotted, enqueue, forHousehold, get, h, heart, icon, iconButton, keyOf, label, lines, mark, play, playMenu, renameLine, request, setCover, textButton, toast, url } from "./kit.js"
 import { load } from "./library.js"
 import { VirtualList } from "./virtual.js"
 
@@ -125,7 +125,7 @@ const host = (uri) => (URL.canParse(uri) ? new URL(uri).host : uri)
 
 export function addRadio() {
 	const more = h("label.field", "Or a list in a file", h("input", { type: "file", onchange: addRadios }))
-	askAddress("Address of the station", { hint: "http://…", button: "Add", more }, async (uri) => {
+	ask("Address of the station", { hint: "http://…", button: "Add", inputmode: "url", more }, async (uri) => {
 		const { data } = await request("POST", "/library/radios", { uri })
 		toast(`${data.name} is a station now`)
 		load()
