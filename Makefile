@@ -9,7 +9,7 @@ LINK := $(shell cat scripts/link-flags)
 build: export TUTTI_PROGRAMS = 1
 FILE ?=
 
-.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-servers test-second test-alarm test-mpd test-mpd-clients test-edits test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
+.PHONY: help setup build deb test-packages test-arm64 run test test-long test-page test-far test-film test-airplay test-servers test-second test-alarm test-mpd test-mpd-clients test-edits test-loudness test-homeassistant mutants soak check bench bench-check bench-report fuzz lint format-lint format docs install install-service install-daemon uninstall clean
 
 help:
 	@echo "make run [FILE=song.flac]  build, start a receiver here and play to it"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-mpd [SHOW=1]     says a few hundred things to Debian's mpd and to the daemon, and compares the answers; after make build; a minute"
 	@echo "make test-mpd-clients      steers the daemon by mpc, ncmpcpp, ncmpc, Cantata, mpDris2 and others, as far as they are installed; after make build; two minutes"
 	@echo "make test-edits            200 kills under edits of every kind, 1000 orders of two pages and a terminal, music that moves; as root, after make build; half an hour"
+	@echo "make test-loudness [TRACKS=10000]  measures that many songs, and listens whether rooms play all of them equally loud; as root, after make build; 10 minutes"
 	@echo "make test-servers          a household plays from supysonic and minidlna, servers of libraries; as root, after make build; 6 minutes"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; HA=2024.3.3 or 2025.4.4, or both"
@@ -118,6 +119,10 @@ test-mpd-clients:
 test-edits:
 	@$(call built,$(BUILD))
 	@for part in Edits/kills.py Edits/orders.py Second/moves.py; do unshare -n -m sh -c "ip link set lo up; exec Tests/$$part" || exit 1; done
+
+test-loudness:
+	@$(call built,$(BUILD))
+	@unshare -n -m sh -c 'ip link set lo up; exec Tests/Loudness/loudness.py $(if $(TRACKS),--tracks $(TRACKS))'
 
 test-homeassistant: build
 	@Tests/HomeAssistant/run.sh

@@ -44,12 +44,12 @@ class Program:
             self.lines.append(None)
             self.news.notify_all()
 
-    def line(self, pattern):
+    def line(self, pattern, seconds=60):
         """Returns the first line that fits, now or later."""
         def found():
             return [line for line in self.lines if line is None or re.search(pattern, line)]
         with self.news:
-            if not self.news.wait_for(found, timeout=60) or found()[0] is None:
+            if not self.news.wait_for(found, timeout=seconds) or found()[0] is None:
                 raise RuntimeError(f"{self.command} did not say {pattern}, but: {self.lines}")
             return re.search(pattern, found()[0])
 
@@ -92,7 +92,7 @@ class Room:
         self.house, self.name, self.port, self.program = house, name, 0, None
         self.folder = house.folder / name
         (self.folder / "card").mkdir(parents=True)
-        output = ["--device", f"virtual:DIR={self.folder}/card,FORMAT=S16_LE"] if hasCard else ["--output", "null"]
+        output = ["--device", f"virtual:DIR={self.folder}/card,{house.card(name)}"] if hasCard else ["--output", "null"]
         self.arguments = ["--name", name, "--start-volume", "100", "--state-dir", str(self.folder / "state"), *output]
         self.environment = house.environment(user)
 
@@ -164,6 +164,10 @@ class Household:
 
     def make_music(self, folder):
         make_library(folder, self.albums)
+
+    def card(self, room):
+        """What is special about a room's virtual card."""
+        return "FORMAT=S16_LE"
 
     def __exit__(self, *_):
         for program in [self.daemon, *[room.program for room in self.rooms.values()]]:
