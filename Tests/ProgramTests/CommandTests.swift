@@ -77,21 +77,25 @@ import Testing
     let dump = try Program(name, ["--experimental-dump-help"])
     #expect(try dump.exitCode() == 0)
     let all = try JSONSerialization.jsonObject(with: Data(dump.lines.joined(separator: "\n").utf8))
-    func commands(_ value: Any) -> [[String]] {
+    func commands(_ value: Any) -> [(words: [String], discussion: String)] {
       if let list = value as? [Any] { return list.flatMap(commands) }
       guard let command = value as? [String: Any] else { return [] }
       let own = (command["commandName"] as? String).map { name in
-        [((command["superCommands"] as? [String] ?? []) + [name]).dropFirst().map(\.self)]
+        let words = (command["superCommands"] as? [String] ?? []) + [name]
+        return [(Array(words.dropFirst()), command["discussion"] as? String ?? "")]
       }
       return (own ?? []) + command.values.flatMap(commands)
     }
     let found = commands(all)
     #expect(found.count > 4)
-    for command in found {
-      let help = try Program(name, command + ["--help"])
+    for (words, discussion) in found {
+      let help = try Program(name, words + ["--help"])
       #expect(try help.exitCode() == 0)
-      #expect(help.lines.count > 3, "\(command)")
+      #expect(help.lines.count > 3, "\(words)")
       #expect(help.lines.filter { $0.count > 80 } == [])
+      // Nor is one of ours broken where we did not.
+      let ours = discussion.split(separator: "\n").map(String.init)
+      #expect(ours.filter { !help.lines.contains($0) } == [], "\(words)")
     }
   }
 

@@ -23,7 +23,7 @@ struct ReceiverDoctorCommand: ParsableCommand {
 
       Examples:
         tutti-receiver doctor
-        sudo tutti-receiver doctor                for the receiver that starts at boot
+        sudo tutti-receiver doctor                for the one that starts at boot
         tutti-receiver --device hw:1 doctor --json
 
       Exit codes: 0 nothing is wrong, 1 something is.

@@ -13,7 +13,7 @@ struct TuttiCommand: ParsableCommand {
     discussion: """
       Examples:
         tutti receivers                         lists the rooms on this network
-        tutti pair Kitchen                      once, with the PIN that is shown there
+        tutti pair Kitchen                      once, with the PIN it shows
         tutti play album/ --on Kitchen,Bedroom  plays a folder in two rooms
         tutti pause                             works from any terminal
         tutti seek 1:30

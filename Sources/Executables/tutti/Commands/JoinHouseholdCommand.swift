@@ -16,13 +16,13 @@ struct JoinHouseholdCommand: ParsableCommand {
       On the household's machine, the daemon waits for a second one with:
       tutti serve --second yes
       To see the PIN, run this there: tutti pin
-      This machine gets the household's key, so that its rooms know it. A key that was
-      there before is kept: sender-key.pem.before
+      This machine gets the household's key, so that its rooms know it.
+      A key that was there before is kept: sender-key.pem.before
 
       Examples:
         tutti join-household 192.168.1.20         asks for the PIN
         tutti join-household attic --pin '1234 5671'
-        sudo tutti join-household attic           for the service, while it is stopped
+        sudo tutti join-household attic           for the service, which is stopped
       """)
   @Argument(help: .init("The household's machine.", valueName: "host[:port]"))
   var host: String

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FFmpegSource
+import Glibc
 import House
 import ProgramJSON
 import Sender
@@ -303,10 +304,12 @@ extension LibraryCommand {
       return
     }
     if things.isEmpty { return try printLine(nothing) }
+    let width = TerminalText.columns(of: STDOUT_FILENO)
     for (number, thing) in things.enumerated() {
       let detail = thing.detail.map { ", \($0)" } ?? ""
-      try printLine(
+      let line = StyledText(
         "\(number + 1)  \(thing.title)\(detail) (\(thing.kind.rawValue))".shownPlainly)
+      try printLine(width.map { line.cut(to: $0) } ?? line)
     }
   }
 }

@@ -5,8 +5,9 @@ struct PodcastsCommand: LibraryCommand {
   static let configuration = CommandConfiguration(
     commandName: "podcasts", abstract: "Lists the daemon's podcasts, and plays their episodes.",
     discussion: """
-      --play 1 plays the newest episode of number 1 that nobody has heard. Episodes go
-      on where they were left. Feeds are read every hour.
+      --play 1 plays the newest episode of number 1 that nobody has heard.
+      Episodes go on where they were left.
+      Feeds are read every hour.
 
       Examples:
         tutti podcasts
