@@ -185,6 +185,7 @@ class Taps(TroubleTest):
         self.assertLess(self.tapped(page, row), 3)
         expect(page.locator("#now h1")).to_have_text(title)
         expect(page.locator("#queue .entry.current")).to_have_count(1)
+        self.until(page, lambda: held, "asked")
         held[0].continue_()
         self.until(page, lambda: self.group(page)["item"]["title"] == title, "plays")
         expect(page.locator("#now .scrub input")).to_be_enabled()
@@ -193,8 +194,11 @@ class Taps(TroubleTest):
     def test_a_tap_that_the_server_refuses_is_taken_back(self):
         page = self.open("queue", PHONE)
         before = page.locator("#queue .entry.current .entry-title").inner_text()
-        page.route("**/queue/*/play", lambda route: route.fulfill(status=409, json={"detail": "The kitchen is on fire."}))
+        held = []
+        page.route("**/queue/*/play", lambda route: held.append(route))
         self.assertLess(self.tapped(page, page.locator("#queue .entry").nth(5)), 3)
+        self.until(page, lambda: held, "asked")
+        held[0].fulfill(status=409, json={"detail": "The kitchen is on fire."})
         expect(self.toast(page)).to_have_text("The kitchen is on fire.")
         expect(page.locator("#queue .entry.current .entry-title")).to_have_text([before])
 
