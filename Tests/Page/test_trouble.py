@@ -288,6 +288,7 @@ class Covers(TroubleTest):
         tracks = self.api(page, "GET", "/library/albums/a40")["tracks"]
         self.add(page, {"trackId": tracks[1]["id"]})
         title = tracks[1]["title"]
+        expect(page.locator("#now h1")).to_have_text(title)
         looks = {}
         for view, row in [("now", "#now .art"), ("rooms", "#rooms .current"), ("now", "#queue .entry.current"), ("library", ".side-group[aria-pressed=true]"),
                           ("library", "#player"), (f"library/search/{title}", f"#library .row:has-text('{tracks[1]['album']}')")]:

@@ -39,7 +39,7 @@ export async function enter() {
 	return false
 }
 
-export function askForPIN(text = "") {
+function askForPIN(text = "") {
 	const field = h("input.pin", { inputmode: "numeric", autocomplete: "off", maxlength: 9, placeholder: "1234 5678", called: "PIN of this household", autofocus: true })
 	const form = question(field, "Open", async (pin) => {
 		await request("POST", "/browsers", { pin: pin || "?" })

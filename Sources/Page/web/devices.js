@@ -11,7 +11,7 @@ function picture(rows) {
 	return svg("svg", { class: "qr", viewBox: `-3 -3 ${size + 6} ${size + 6}`, role: "img", "aria-label": "QR code of this page", "shape-rendering": "crispEdges" }, svg("path", { d: dark }))
 }
 
-export function addPhone() {
+function addPhone() {
 	sheet("Add a phone", (body) => {
 		request("POST", "/browsers/invitations").then(({ data }) => {
 			const page = data.address.split("#")[0].replace(/\/$/, "")

@@ -188,9 +188,10 @@ export function span(seconds) {
 
 /** 12 → "12 tracks"; 1 → "1 track". */
 export const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
-/** Joins the words that are not empty, with dots between them. */
 export const reading = ({ folder, done, total }) => `Reading ${folder ?? "the library"}: ${count(done, "file")} of ${total.toLocaleString("en")}`
+/** Words of the server, which begin with a small letter, as a sentence. */
 export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`
+/** Joins the words that are not empty, with dots between them. */
 export const dotted = (...words) => words.filter(Boolean).join(" · ")
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value))
 export const whole = (value) => String(Math.round(value))

@@ -126,8 +126,8 @@ function update(row, index) {
 		+ (row.classList.contains("lifted") ? " lifted" : "")
 	attribute(row.play, "aria-current", isCurrent)
 	setItemCover(row.picture, entry)
-	row.text.tell(title, problem ? reason(problem) : dotted(artist, album))
-	attribute(row.play, "title", problem && reason(problem))
+	row.text.tell(title, reason(problem) ?? dotted(artist, album))
+	attribute(row.play, "title", reason(problem))
 	setText(row.time, clock(entry?.durationS))
 	label(row.grip, `Move ${title}, place ${index + 1} of ${entries.count}`)
 	row.grip.title = "Drag to move. Arrow keys move it too."
@@ -142,12 +142,12 @@ function playEntry(entry) {
 		queue: { ...queue, index: entries.list.indexOf(entry) } })
 }
 
-const reason = (problem) => `Cannot be played: ${problem}`
+const reason = (problem) => problem && `Cannot be played: ${problem}`
 
 function entryMenu(anchor, entry) {
 	const index = entries.list.indexOf(entry)
 	const current = currentGroup().queue.index
-	menu(anchor, dotted(entry.title, entry.problem && reason(entry.problem)), [
+	menu(anchor, dotted(entry.title, reason(entry.problem)), [
 		["play", "Play", () => playEntry(entry)],
 		current != null && current !== index && ["right", "Play next", () => move(entry, "next")],
 		index > 0 && ["undo", "Move to the top", () => move(entry, 1)],
