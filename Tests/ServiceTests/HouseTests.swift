@@ -381,6 +381,10 @@ import enum House.Refusal
     begin(3)
     #expect(try failed() == nil)
     group.note(.itemFailed(gone, .notFound(path: gone.location)))
+    #expect(try failed() != nil)
+    group.player.forgetFailure()
+    #expect(try failed() == nil)
+    group.note(.itemFailed(gone, .notFound(path: gone.location)))
     _ = try home.edit(id, .remove([gone.id]))
     #expect(try failed() == nil)
   }

@@ -13,7 +13,8 @@ package final class Player {
   package static let rememberedLimit = 200
   /// Reasons why items could not be played.
   package private(set) var failedItems: [Int: MediaError] = [:]
-  /// The last of them. It is forgotten with the second item that begins after it: the first one is heard in its place.
+  /// The last of them. It is forgotten when somebody chooses what plays, and with the second item that begins after it: the
+  /// first one is heard in its place.
   package private(set) var lastFailed: Int?
   private var hasFailed = false
   private var openedItems: [Int: OpenedItem] = [:]
@@ -61,6 +62,9 @@ package final class Player {
     let present = Set(items.map(\.id) + [item.id])
     failedItems = failedItems.filter { present.contains($0.key) }
   }
+
+  /// Somebody has chosen what plays.
+  func forgetFailure() { (lastFailed, hasFailed) = (nil, false) }
 
   private func isFull(_ count: Int) -> Bool { count > max(2 * items.count, Self.rememberedLimit) }
 
