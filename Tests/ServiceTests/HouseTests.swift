@@ -384,6 +384,14 @@ import enum House.Refusal
     #expect(try failed() != nil)
     group.player.forgetFailure()
     #expect(try failed() == nil)
+    // A damaged item is read before it begins, and is no item after itself.
+    let damaged = group.items[2]
+    group.note(.itemFailed(damaged, .broken(path: damaged.location, reason: "it is torn")))
+    begin(2)
+    begin(3)
+    #expect(try failed()?.entryId == damaged.id)
+    begin(0)
+    #expect(try failed() == nil)
     group.note(.itemFailed(gone, .notFound(path: gone.location)))
     _ = try home.edit(id, .remove([gone.id]))
     #expect(try failed() == nil)

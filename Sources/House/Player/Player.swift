@@ -16,6 +16,7 @@ package final class Player {
   /// The last of them. It is forgotten when somebody chooses what plays, and with the second item that begins after it: the
   /// first one is heard in its place.
   package private(set) var lastFailed: Int?
+  /// True from a failure until the next item begins.
   private var hasFailed = false
   private var openedItems: [Int: OpenedItem] = [:]
   /// The common volume of all rooms.
@@ -36,6 +37,8 @@ package final class Player {
     switch event {
     case .itemStarted(let item):
       remember(item)
+      // Items are read ahead of what sounds: one that ends early has failed before it begins itself.
+      if hasFailed, item.item.id == lastFailed { break }
       if !hasFailed { lastFailed = nil }
       hasFailed = false
     case .itemDescribed(let item): remember(item)
