@@ -145,7 +145,7 @@ package struct HouseState: Codable, Hashable, Sendable {
     /// The worst trouble of its rooms, in a few words.
     package var detail: String?
     package var item: Item?
-    /// The last item that could not be played, until the second one after it begins.
+    /// The last item that could not be played, until the second one after it begins or somebody chooses an item.
     package var failed: FailedItem?
     /// This place of the item sounds at `positionAtMs`; from there it moves on with `rate` while the group plays.
     package var positionS: Double

@@ -56,7 +56,7 @@ package struct StatusReport: Codable, Hashable, Sendable {
   package var nextTitle: String?
   package var nextArtist: String?
   package var nextDurationS: Double?
-  /// The last item that could not be played, until the second one after it begins.
+  /// The last item that could not be played, until the second one after it begins or somebody chooses an item.
   package var failed: FailedItem?
   /// Seconds until the sleep timer stops the music.
   package var sleepInS: Double?
