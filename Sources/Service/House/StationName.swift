@@ -67,7 +67,8 @@ package final class StationNames: Sendable {
 }
 
 extension HouseControl {
-  /// Keeps a station. Without a name it is called as it calls itself, else as its host, and must be heard now.
+  /// Keeps a station. Without a name, its address is opened: the station is called as it calls itself, else as its host, and is
+  /// refused if nothing plays there. One that does not answer in time is kept.
   ///
   /// - Parameter picture: its address, as a list of stations has it; one that is none is left out.
   package func addRadio(
