@@ -109,7 +109,7 @@ let package = Package(
     // The form in which programs meet programs.
     .target(name: "ProgramJSON", path: "Sources/ProgramJSON", swiftSettings: strict),
 
-    // What programs say of their arguments.
+    // Usages and errors of the argument parser, in the form of all other output.
     .target(
       name: "ProgramText", dependencies: [arguments], path: "Sources/ProgramText",
       swiftSettings: strict + small),

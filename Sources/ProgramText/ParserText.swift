@@ -1,12 +1,12 @@
 package import ArgumentParser
 import Glibc
 
-/// Brings texts of the arguments' parser into the form in which the programs say everything: an error is one line, and no
-/// line has more than 80 columns.
+/// Brings usages and errors of the argument parser into the form of all other output: an error is one line, and a usage has
+/// at most 80 columns.
 package enum ParserText {
   private static let width = 80
 
-  /// - Parameter help: as the parser writes it. It breaks all lines but those of the usage.
+  /// - Parameter help: as the parser writes it, which breaks all lines but those of the usage.
   package static func wrapped(_ help: String) -> String {
     help.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.hasPrefix("USAGE: ") ? wrapped(usage: $0) : String($0) }
@@ -26,7 +26,7 @@ package enum ParserText {
     return lines.joined(separator: "\n")
   }
 
-  /// Its words; what stands in brackets is one.
+  /// Its words. All words within one pair of brackets are one part.
   private static func parts(of usage: Substring) -> [String] {
     var parts: [String] = []
     for word in usage.split(separator: " ") {
@@ -39,6 +39,8 @@ package enum ParserText {
     return parts
   }
 
+  /// Returns an error as one line. It begins with a small letter, as it follows the program's name.
+  ///
   /// - Parameters:
   ///   - message: what is wrong, in one line or several.
   ///   - whole: the same with the usage, which ends with the command whose help explains more.
