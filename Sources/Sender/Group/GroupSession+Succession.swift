@@ -38,9 +38,9 @@ extension GroupSession {
       resumes: next.resumes)
   }
 
-  /// The media times up to which all connected rooms hold audio, and up to which one of them does; nil if none does. A
-  /// room that holds next to nothing counts only where all do: it will be dry before a successor can fill it, and the
-  /// others are to keep what they hold.
+  /// The media times up to which all connected rooms hold audio, and up to which one of them does; nil if none does. Rooms
+  /// that hold next to nothing are left out, unless all do: they run dry before a successor can fill them, and the others
+  /// are to keep what they hold.
   private func heldByRooms(beyond playhead: MediaTime) -> StreamKeeper.Held? {
     let held = rooms.links.compactMap(\.connected).filter { keeper.counts($0) }
       .compactMap { $0.status?.bufferedUntil }.filter { $0 > playhead }
@@ -188,7 +188,7 @@ struct StreamKeeper {
 
   /// Time that a flush takes to a room, and a status from there.
   private static let flushTime = Nanoseconds.milliseconds(250)
-  /// A process that has ended is back in a second or two.
+  /// A room that holds no more runs dry before a successor can fill it, which is there after a second or two.
   static let nextToNothing = MediaDuration.seconds(2)
 
   private(set) var held: Held?

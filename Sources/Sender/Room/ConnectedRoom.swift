@@ -8,7 +8,7 @@ struct ConnectedRoom {
   private(set) var status: RoomStatus?
   /// The time at which the status came; that of the session's beginning before the first.
   private(set) var statusTime: LocalTime
-  /// How far it held the music as it came, by its first status; nil before that.
+  /// The media time up to which it held audio as it came, by its first status; nil before that.
   private(set) var heldUntil: MediaTime?
   /// When the status gets old: it is told once a second. Nil once that was noted.
   private var statusIsGoodUntil: LocalTime?

@@ -8,7 +8,7 @@ struct RoomLink {
   static let mostAtOnce = 16
   /// A codec that a room has withdrawn is not used for it again before.
   static let withdrawalTime = Nanoseconds.seconds(60)
-  /// The last words of a program that has ended are on their way for no longer.
+  /// A `hello` of the process before reaches the room at most this long after this one's.
   static let straggling = Nanoseconds.seconds(2)
 
   enum State {
@@ -49,6 +49,7 @@ struct RoomLink {
   /// The codecs that the room decodes, as it said last; nil before it was connected.
   private(set) var codecs: CodecSet?
   private var withdrawnUntil: LocalTime?
+  /// True once a late `hello` of the process before may have taken the room.
   private var wasOvertaken = false
   private(set) var dialling = RoomDialling()
   /// True if the next `hello` asks for the room though somebody else has it.
@@ -220,7 +221,7 @@ struct RoomLink {
     "it is not paired with this machine: tutti pair \(name.asShellWord)"
   }
 
-  /// True once for a session that has just begun.
+  /// Returns true once, if the session has just begun: a late `hello` of the process before may have ended it.
   mutating func mayBeOvertaken(at now: LocalTime) -> Bool {
     let isNew = connected.map { now < $0.began + Self.straggling } ?? false
     defer { wasOvertaken = wasOvertaken || isNew }

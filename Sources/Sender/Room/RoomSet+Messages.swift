@@ -99,8 +99,8 @@ extension RoomSet {
     let id = links[index].id
     let trouble = RoomTrouble.taken(holder: goodbye.detail)
     let reason = trouble.sentence(own: configuration.senderName)
-    // The last words of a process that has ended may arrive after the first ones of the next process, and nobody has the
-    // room then.
+    // A `hello` of the process before this one may be late and reach the room after this one's. That process has ended, so
+    // nobody has the room then.
     if goodbye.detail == configuration.senderName, links[index].mayBeOvertaken(at: now) {
       return broke(id, reason, trouble, at: now)
     }
