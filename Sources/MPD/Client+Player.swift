@@ -22,8 +22,13 @@ extension Client {
     reply.pair("mixrampdb", 0)
     reply.pair("state", group.state.word.rawValue)
     await writeScan(state)
-    if let failed = group.failed, failed.entryId != clearedFailure {
-      reply.pair("error", "\(failed.title): \(failed.problem)")
+    if let failed = group.failed {
+      if failed.entryId != clearedFailure {
+        reply.pair("error", "\(failed.title): \(failed.problem)")
+      }
+    } else {
+      // The same entry may fail again.
+      clearedFailure = nil
     }
     writePlace(group, queue, state)
   }
