@@ -30,7 +30,7 @@ enum QueueText {
     let name = ItemName.text(title: entry.title, artist: entry.artist, location: entry.item)
     let failure = entry.problem.map { StyledText("  " + $0, .warning) }
     return [
-      entry.problem == nil
+      entry.current || entry.problem == nil
         ? StyledText(entry.current ? "▶" : " ", .good) : StyledText("!", .warning),
       StyledText("\(entry.number)"),
       StyledText(name, entry.current ? .strong : .plain) + (failure ?? StyledText()),
