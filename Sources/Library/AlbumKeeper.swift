@@ -130,7 +130,8 @@ final class AlbumKeeper {
     for artist in [before, artist] { mark(album: nil, artist: artist) }
   }
 
-  /// The artist of more than half of an album's `count` tracks that name one, whoever sings along; nil if none does.
+  /// Returns the artist of more than half of an album's `count` tracks that name one, without guests; "Various artists" if
+  /// there is none, and nil if no track names one.
   private func artist(ofMost count: Int64, on album: Int64) throws(SQLiteError) -> String? {
     guard count > 0 else { return nil }
     let rows = try statements.prepared(
@@ -145,7 +146,7 @@ final class AlbumKeeper {
       ?? Self.variousArtists
   }
 
-  /// The artist without those who are guests on one track.
+  /// Returns the artist without the guests that are named behind `feat.` and the like.
   private static func lead(_ artist: String) -> String {
     let small = artist.lowercased()
     let marks = [" feat. ", " feat ", " ft. ", " ft ", " featuring ", " (feat", " (ft", " [feat"]

@@ -6,8 +6,9 @@ import SQLiteStore
 import Sender
 import Synchronization
 
-/// Measures the tracks whose tags do not give their loudness, on a thread of its own with low priority, once somebody
-/// wishes for one. The track that plays comes first, and its album with it.
+/// Reads the levels that are known, and measures the tracks whose tags do not give their loudness once somebody wishes for
+/// one. The track that plays comes first, and its album with it. It has a thread of its own, whose priority is low once the
+/// levels are read.
 final class LoudnessKeeper: Sendable {
   /// In milliseconds. Longer than the program's own timeout, because the program names the file as well.
   private static let timeout = Int32(LibraryWorker.decodingTimeout + 5) * 1_000

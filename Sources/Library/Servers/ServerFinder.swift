@@ -36,8 +36,8 @@ package enum ServerFinder {
       .sorted { ($0.name, $0.address) < ($1.name, $1.address) }
   }
 
-  /// Leaves out a server that is in several networks everywhere but in the first. One that only says that it is another's
-  /// device has a name of its own, or is that one for people.
+  /// Keeps the first answer of a server that is in several networks. The name must be the same as well as the device: a server
+  /// that only claims another's device does not hide it, unless it takes its name, too, and answers first.
   static func single(_ found: [(device: String?, server: FoundServer)]) -> [FoundServer] {
     var known: Set<[String]> = []
     return found.filter { device, server in
