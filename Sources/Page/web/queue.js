@@ -71,7 +71,12 @@ export function drawQueue() {
 		mustJump = true
 	}
 	const { count: length = 0, canUndo, index, revision } = group?.queue ?? {}
-	if (entries && !editing && revision !== entries.revision) entries.fresh.clear()
+	const failed = group?.failed?.entryId
+	// A failure marks a row, and is no edit.
+	if (entries && !editing && (revision !== entries.revision || failed !== entries.failed)) {
+		entries.fresh.clear()
+		entries.failed = failed
+	}
 	drawEntries()
 	setText(size, dotted(length && count(length, "track"), left(group, index), group && `in ${group.name}`))
 	undoButton.hidden = !canUndo
