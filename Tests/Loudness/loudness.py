@@ -6,9 +6,10 @@
 
 A real daemon on one core scans the library and then measures it, because somebody plays with a loudness. Its tables must agree with FFmpeg's
 `ebur128` on every song, and it must have been fast: 30 times real time, by the time of the processor that the daemon and all its programs took.
-Then another daemon with the same tables plays in rooms with virtual cards. In their recordings songs that were very differently loud must have
--16.0 LUFS, and a crescendo must rise as it does in its file, also where the daemon begins anew meanwhile. With --plain the group plays without a loudness, so the run must fail.
-Exit code: 0 all as it should be, 1 not so, 2 it could not be measured: the machine was so busy that a card ran dry.
+Then another daemon with the same tables plays in rooms with virtual cards. In their recordings, songs that were very differently loud must have
+-16.0 LUFS, and a crescendo must rise as it does in its file, also where the daemon begins anew meanwhile.
+With --plain the group plays without a loudness, so the run must fail.
+Exit codes: 0 all is as it should be, 1 something is wrong, 2 nothing was measured because the machine was so busy that a card ran dry.
 """
 
 import argparse
