@@ -149,11 +149,13 @@ final class AlbumKeeper {
   /// Returns the artist without the guests that are named behind `feat.` and the like.
   private static func lead(_ artist: String) -> String {
     let small = artist.lowercased()
-    let marks = [" feat. ", " feat ", " ft. ", " ft ", " featuring ", " (feat", " (ft", " [feat"]
+    // Without a dot or a bracket it may be a part of a name, as in Little Feat.
+    let marks = [" feat. ", " ft. ", " featuring ", " (feat", " (ft", " [feat", " [ft"]
     guard let place = marks.compactMap({ small.place(of: $0)?.lowerBound }).min() else {
       return artist
     }
-    return String(artist.prefix(small.distance(from: small.startIndex, to: place)))
+    let lead = artist.prefix(small.distance(from: small.startIndex, to: place))
+    return String(lead.hasSuffix(",") ? lead.dropLast() : lead)
   }
 
   /// The picture of its folder, or of the folder that its discs lie in, or one in its files.

@@ -3,7 +3,7 @@ import SQLiteStore
 /// The tables of the library's file.
 enum LibrarySchema {
   /// The version of these tables; a file of an older version is brought up to it, one of a newer version is left alone.
-  private static let version = 8
+  private static let version = 9
 
   static func prepare(_ database: Database) throws(SQLiteError) -> Bool {
     let found = try database.version()
@@ -19,6 +19,7 @@ enum LibrarySchema {
       }
       if (1...6).contains(found) { try database.execute(podcasts) }
       if (1...7).contains(found) { try database.execute(pictures) }
+      if (1...8).contains(found) { try database.execute(readMixed) }
       try database.setVersion(version)
     }
     try check(database)
@@ -104,6 +105,16 @@ enum LibrarySchema {
   private static let readAgain = """
     UPDATE folder SET hash = 0;
     UPDATE track SET mtime = 0;
+
+    """
+
+  /// Version 9 leaves an album with guests to its artist: files of albums by several artists are read once more.
+  private static let readMixed = """
+    UPDATE folder SET hash = 0 WHERE id IN (
+      SELECT t.folder FROM track t JOIN album a ON a.id = t.album_id
+      WHERE a.artist_name = 'Various artists');
+    UPDATE track SET mtime = 0 WHERE album_id IN (
+      SELECT id FROM album WHERE artist_name = 'Various artists');
 
     """
 

@@ -35,6 +35,7 @@ final class LibraryBed {
 
   /// Takes out of a file what versions after this one have added.
   static func makeOld(_ database: Database, version: Int) throws {
+    guard version < 8 else { return try database.setVersion(version) }
     try database.execute("ALTER TABLE radio DROP COLUMN picture")
     guard version < 7 else {
       for column in ["picture", "picture_reach", "artwork"] {
