@@ -38,8 +38,8 @@ class Failed(TroubleTest):
         page = self.open("now", PHONE)
         expect(page.locator("#now h1")).not_to_be_empty()
         self.add(page, BROKEN, {"albumId": "a7"})
-        expect(self.toast(page)).to_have_text("Harbour cannot be played: no server answered.")
-        chip = page.locator(".chip.bad").get_by_text("Harbour cannot be played")
+        expect(self.toast(page)).to_have_text("Harbour: no server answered.")
+        chip = page.locator(".chip.bad").get_by_text("Problem: Harbour")
         expect(chip).to_be_visible()
         chip.click()
         expect(page.get_by_role("dialog")).to_contain_text("No server answered.")
@@ -56,25 +56,25 @@ class Failed(TroubleTest):
         self.api(page, "POST", f"/groups/{other['id']}/queue", {"items": [BROKEN, {"albumId": "a7"}], "at": "now"})
         page.get_by_role("button", name=re.compile("^Group: ")).click()
         page.get_by_role("button", name=other["name"]).click()
-        expect(page.locator(".chip.bad")).to_contain_text(["Harbour cannot be played"])
+        expect(page.locator(".chip.bad")).to_contain_text(["Problem: Harbour"])
         expect(self.toast(page)).to_have_count(0)
 
     def test_a_queue_that_ends_with_a_failure_says_why_nothing_plays(self):
         page = self.open("now", PHONE)
         self.add(page, BROKEN)
-        expect(page.locator("#now .nothing")).to_contain_text("Harbour cannot be played: no server answered.")
+        expect(page.locator("#now .nothing")).to_contain_text("Harbour: no server answered.")
 
     def test_a_row_of_the_queue_shows_its_whole_reason(self):
         page = self.open("queue", PHONE)
         self.add(page, {"uri": "http://broken.example/" + "A long title " * 8}, {"albumId": "a7"})
         row = page.locator("#queue .entry.broken")
         reason = row.locator(".dim")
-        expect(reason).to_have_text("Cannot be played: no server answered")
+        expect(reason).to_have_text("No server answered.")
         self.assertTrue(reason.evaluate("text => text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight"), "cut")
         main, text = row.locator(".row-main").bounding_box(), row.locator(".two").bounding_box()
         self.assertTrue(main["y"] <= text["y"] and text["y"] + text["height"] <= main["y"] + main["height"], "higher than its row")
         row.get_by_role("button", name=re.compile("^More for")).click()
-        expect(page.get_by_role("dialog")).to_contain_text("Cannot be played: no server answered")
+        expect(page.get_by_role("dialog")).to_contain_text("No server answered.")
 
     def test_a_slow_source_blames_no_room(self):
         page = self.open("now", PHONE)

@@ -121,7 +121,10 @@ export function enqueue(wanted, where, name) {
 		if (!items) return
 		const plays = where in ways
 		const undoes = plays && group.queue.count
-		if (!(await order(group, "queue", { items, at: where }))) return
+		const slow = setTimeout(toast, 50, `Adding ${name} …`)
+		const isDone = await order(group, "queue", { items, at: where })
+		clearTimeout(slow)
+		if (!isDone) return
 		toast(plays ? `Plays ${name} in ${group.name}` : where === "next" ? `${name} comes next in ${group.name}` : `Added ${name} to ${group.name}`,
 			undoes ? { undo: () => undo(group) } : {})
 	}

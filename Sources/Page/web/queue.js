@@ -2,7 +2,7 @@
 
 import {
 	act, addToPlaylist, ask, attribute, bars, byId, chooseWay, clock, count, cover, currentGroup, dotted, empty, get, go, h, heartLine, iconButton, isGuest, isRunning, label, lines,
-	menu, order, position, refill, request, setItemCover, setText, shuffle, span, store, tell, toast, undo, warn,
+	menu, order, position, refill, request, sentence, setItemCover, setText, shuffle, span, store, tell, toast, undo, warn,
 } from "./kit.js"
 import { handle, reorder, swipe } from "./drag.js"
 import { VirtualList } from "./virtual.js"
@@ -147,7 +147,7 @@ function playEntry(entry) {
 		queue: { ...queue, index: entries.list.indexOf(entry) } })
 }
 
-const reason = (problem) => problem && `Cannot be played: ${problem}`
+const reason = (problem) => problem && sentence(problem)
 
 function entryMenu(anchor, entry) {
 	const index = entries.list.indexOf(entry)

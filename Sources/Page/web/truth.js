@@ -48,8 +48,7 @@ export function cure(room) {
 	}
 }
 
-const isLost = ({ title }) => `${title} cannot be played`
-export const failure = (failed) => `${isLost(failed)}: ${failed.problem}.`
+export const failure = ({ title, problem }) => `${title}: ${problem}.`
 
 /** By group: the entry that failed last. */
 let failures
@@ -68,7 +67,7 @@ function facts(group) {
 	const bad = (key, text, explain) => found.push({ key, icon: "warn", isBad: true, text, explain })
 	const good = (key, icon, text, explain, more) => found.push({ key, icon, text, explain, ...more })
 	const { failed } = group
-	if (failed) bad("failed", isLost(failed), sentence(failed.problem))
+	if (failed) bad("failed", `Problem: ${failed.title}`, sentence(failed.problem))
 	if (group.state === "starting") good("starting", "wave", "Starting", "The rooms get ready, then start together.")
 	if (group.state === "buffering") bad("buffering", "Filling", "The source is too slow. All rooms wait together, so nothing is skipped.")
 	for (const room of rooms.filter(isTrouble)) bad(room.id, `${room.name}: ${stateText(room)}`, cure(room))
