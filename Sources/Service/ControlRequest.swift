@@ -160,8 +160,6 @@ package struct ControlAnswer: Codable, Hashable, Sendable {
     package var isMeant: Bool
     /// How late a station is heard that was paused or sought back.
     package var behindLiveS: Double?
-    /// The last item that could not be played, until the second one after it begins or somebody chooses an item.
-    package var failed: FailedItem?
     /// Seconds until the sleep timer stops the music.
     package var sleepInS: Double?
   }
@@ -183,6 +181,6 @@ package struct QueueEntry: Codable, Hashable, Sendable {
   package var title: String?
   package var artist: String?
   package var durationS: Double?
-  /// Why it could not be played when it was tried last without success. It stays if the item plays later.
+  /// Why it could not be played when its turn came; nil once somebody has chosen it again.
   package var problem: String?
 }

@@ -382,8 +382,8 @@ import enum House.Refusal
     #expect(try failed() == nil)
     group.note(.itemFailed(gone, .notFound(path: gone.location)))
     #expect(try failed() != nil)
-    group.player.forgetFailure()
-    #expect(try failed() == nil)
+    group.player.forgetFailure(of: gone.id)
+    #expect(try failed() == nil && group.player.failedItems[gone.id] == nil)
     // A damaged item is read before it begins, and is no item after itself.
     let damaged = group.items[2]
     group.note(.itemFailed(damaged, .broken(path: damaged.location, reason: "it is torn")))

@@ -192,7 +192,7 @@ package final class HouseGroup {
     let found = place.flatMap { place in items.contains { $0.id == place.entry } ? place : nil }
     let start = found ?? QueuePlace(turnOf: first.id)
     restingPlace = start
-    player.forgetFailure()
+    player.forgetFailure(of: start.entry)
     takeBackUnseen()
     let position = start.resumes ? nil : MediaDuration(seconds: start.seconds)
     try player.carryOut(.jump(to: start.entry, at: position))

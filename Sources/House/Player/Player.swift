@@ -66,8 +66,11 @@ package final class Player {
     failedItems = failedItems.filter { present.contains($0.key) }
   }
 
-  /// Somebody has chosen what plays.
-  func forgetFailure() { (lastFailed, hasFailed) = (nil, false) }
+  /// Somebody has chosen an entry, which is tried anew.
+  func forgetFailure(of entry: Int) {
+    (lastFailed, hasFailed) = (nil, false)
+    failedItems[entry] = nil
+  }
 
   private func isFull(_ count: Int) -> Bool { count > max(2 * items.count, Self.rememberedLimit) }
 

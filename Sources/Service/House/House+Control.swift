@@ -114,7 +114,7 @@ extension House {
         name: group.name, state: group.state, title: group.item?.title,
         artist: group.item?.artist, rooms: group.roomIds.map(session.name(ofRoom:)),
         volume: group.volume, isMeant: group.id == meant,
-        behindLiveS: group.behindLive(at: state.nowMs)?.rounded(to: 3), failed: group.failed,
+        behindLiveS: group.behindLive(at: state.nowMs)?.rounded(to: 3),
         sleepInS: group.sleepAtMs.map { max(0, ($0 - state.nowMs) / 1000).rounded(to: 0) })
     }
   }
