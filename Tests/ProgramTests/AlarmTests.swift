@@ -106,7 +106,9 @@ import Testing
     _ = try daemon.run("play", tone, "--at", rooms[0].address)
     try rooms[0].program.line(with: "playing")
     _ = try daemon.run("volume", "40")
-    _ = try daemon.run("alarms", "add", due.time, "--on", "a", "--volume", "70", "--rise", "1")
+    let said = try daemon.run(
+      "alarms", "add", due.time, "--on", "a", "--volume", "70", "--rise", "1")
+    #expect(said.first?.hasPrefix("a1 rings in ") == true, "\(said)")
     try daemon.wait { try alarms($0).first?["state"] as? String == "ringing" }
     #expect(try daemon.run("alarms", "snooze") == ["snoozed"])
     try daemon.wait { try $0.rooms() == ["a": "playing"] }

@@ -21,6 +21,8 @@ import Testing
     #expect(try daemon.run("undo") == ["b: undone: cleared 1 item"])
     #expect(try daemon.run("queue").count == 2)
     #expect(try daemon.run("sleep", "30") == ["b: music pauses in 30:00"])
+    #expect(try daemon.run("status", "--group", "b").contains { $0.hasPrefix("sleeps   in ") })
+    #expect(try daemon.run("groups").contains { $0.contains("sleeps in ") })
     let until = try daemon.run("sleep", "23:30").first?.split(separator: " ").last ?? ""
     #expect(until.split(separator: ":").count >= 2 && until != "0:00")
     #expect(try daemon.run("sleep", "off") == ["b: the sleep timer is off"])

@@ -96,6 +96,12 @@ import Testing
     #expect(said.last?.hasSuffix("live again") == true, "\(said)")
     try daemon.wait { try $0.status()["state"] as? String == "playing" && lateness($0) == nil }
     #expect(try position(daemon) > place + 10)
+    // Nobody answers there.
+    _ = try daemon.run("add", "http://127.0.0.1:1/gone")
+    _ = try daemon.run("jump", "2")
+    try daemon.wait { try $0.run("status").contains { $0.hasPrefix("failed") } }
+    let row = try daemon.run("queue")[1]
+    #expect(row.contains("gone") && row.contains("cannot be read"), "\(row)")
     #expect(try daemon.stop() == 0)
     #expect(try room.program.stop() == 0)
   }
