@@ -232,16 +232,16 @@ class Page:
         self.click(".side-group", self.random.choice(heard)["name"])
 
     def join(self, group, free, heard):
-        self.rooms(lambda: self.page.get_by_role("button", name=re.compile(f"^Join {self.random.choice(free)} ")).first.dispatch_event("click"))
+        self.rooms(lambda: self.page.get_by_role("button", name=re.compile(f"^{self.random.choice(free)} joins ")).first.dispatch_event("click"))
 
     def leave(self, group, free, heard):
-        self.rooms(lambda: self.named(f"Take {self.random.choice(group['rooms'])} out of the group"))
+        self.rooms(lambda: self.named(f"{self.random.choice(group['rooms'])} leaves the group"))
 
     def split(self, *_):
-        self.rooms(lambda: self.menu(self.page.locator(".card.current").get_by_role("button", name="More for this group"), re.compile("^Split")))
+        self.rooms(lambda: self.menu(self.page.locator(".card.current").get_by_role("button", name="More for this group"), "Each room plays alone"))
 
     def merge(self, *_):
-        self.rooms(lambda: self.menu(self.page.locator(".card.current").get_by_role("button", name="More for this group"), re.compile("^Bring ")))
+        self.rooms(lambda: self.menu(self.page.locator(".card.current").get_by_role("button", name="More for this group"), re.compile(" joins ")))
 
 
 def runs(group):
