@@ -114,7 +114,8 @@ import Testing
     let others = try page(list("<container id='\(id)'/><container id='\(id)x'/><container/>"))
     #expect(others.containers == [id] && others.count == 3)
     for (text, seconds) in [
-      ("0:00:00", nil), ("1:02:03", 3_723), ("0:00:01.25", 1), ("x:1:2", nil),
+      ("0:00:00", nil), ("1:02:03", 3_723), ("0:00:01.25", 1.25), ("00:00:02.5", 2.5),
+      ("0:00:01.0625", 1.062), ("0:00:01.", 1), ("0:00:01.x", 1), ("x:1:2", nil),
     ]
       as [(String, Double?)]
     {

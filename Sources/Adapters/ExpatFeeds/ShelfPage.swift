@@ -143,7 +143,7 @@ private final class ObjectReader: MarkupListener {
     }
   }
 
-  /// Returns the seconds of `1:02:03.004`; other fractions are left out.
+  /// Returns the seconds of `1:02:03.004`. The fraction may have any number of digits, of which three count.
   private static func seconds(_ text: String) -> Double? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let hours = number(String(parts[0]), in: 0...999),
@@ -151,8 +151,8 @@ private final class ObjectReader: MarkupListener {
     else { return nil }
     let last = parts[2].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard let seconds = last.first.flatMap({ number(String($0), in: 0...59) }) else { return nil }
-    let digits = last.count > 1 ? last[1].prefix(3) : ""
-    let fraction = digits.count == 3 ? number(String(digits), in: 0...999) ?? 0 : 0
+    let digits = (last.count > 1 ? last[1].prefix(3) : "") + "000"
+    let fraction = number(String(digits.prefix(3)), in: 0...999) ?? 0
     let length = Double(hours * 3_600 + minutes * 60 + seconds) + Double(fraction) / 1_000
     return length > 0 ? length : nil
   }
