@@ -83,6 +83,50 @@ import Testing
     #expect(found.pages == [["a", "b"], ["c"]] && found.reason == nil)
   }
 
+  /// As Gerbera 1.1 lists them: each place of a song has an identifier and an address of its own, some have other titles, and
+  /// nothing says what they refer to.
+  @Test func `a song whose places have other names is told once, as its album has it`() {
+    func place(_ id: String, _ title: String, track: Int?, size: Int64) -> ServedSong {
+      var song = song(id)
+      (song.title, song.artist, song.album, song.track) = (title, "Nina", "Blues", track)
+      (song.size, song.durationS) = (size, 2.5)
+      return song
+    }
+    func page(_ songs: [ServedSong], _ containers: [String] = []) -> ShelfPage {
+      var page = ShelfPage()
+      (page.songs, page.objects) = (songs, songs.map(\.id))
+      (page.containers, page.count) = (containers, songs.count + containers.count)
+      page.total = page.count
+      return page
+    }
+    let tree = [
+      "0": page([], ["audio", "files"]), "audio": page([], ["albums", "all"]),
+      "albums": page([], ["blues"]),
+      // The last two look the same, and are two songs.
+      "blues": page([
+        place("1", "A", track: 1, size: 9), place("2", "B", track: nil, size: 9),
+        place("3", "C", track: nil, size: 9), place("4", "D", track: 2, size: 8),
+        place("5", "E", track: 2, size: 8),
+      ]),
+      "all": page([
+        place("6", "Nina - A", track: 1, size: 9), place("7", "B", track: nil, size: 9),
+        place("8", "Nina - D", track: 2, size: 8), place("9", "Nina - E", track: 2, size: 8),
+      ]),
+      "files": page([
+        place("10", "1.flac", track: 1, size: 9), place("11", "F", track: nil, size: 9),
+        place("12", "2.flac", track: 2, size: 7), place("13", "3.flac", track: 2, size: 0),
+        place("14", "4.flac", track: 2, size: 0),
+      ]),
+    ]
+    let found = list(
+      walk { question in
+        guard case .browse("/ctl", let id, 0) = question else { return .broken("\(question)") }
+        return tree[id].map { .shelf($0) }
+      })
+    #expect(found.pages == [["A", "B", "C", "D", "E"], ["F", "2.flac", "3.flac", "4.flac"]])
+    #expect(found.reason == nil)
+  }
+
   @Test(arguments: [WorkerAnswer.broken("708"), .shelf(ShelfPage())])
   func `a server whose search fails or finds nothing is walked`(answer: WorkerAnswer) {
     var searches = 0

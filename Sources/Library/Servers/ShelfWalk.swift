@@ -42,8 +42,8 @@ enum ShelfQuestion: Hashable {
   }
 }
 
-/// Lists the songs of a media server of UPnP once: by a search where the server can, else container by container. A song that
-/// stands in several containers is told once.
+/// Lists the songs of a media server of UPnP once: by a search where the server can, else container by container, inner ones
+/// first. A song that stands in several containers is told once, as the first of them has it.
 final class ShelfWalk {
   /// Containers of one server, and those in each other; further ones are left out.
   static let containerLimit = 10_000
@@ -67,6 +67,11 @@ final class ShelfWalk {
   private var offset = 0
   private var pages = 0
   private var containers: Set<String> = [root]
+  /// Those in the current one. They are walked before those beside it: Gerbera 1.1 has albums before lists of all songs, where
+  /// titles have the artist before them, and pictures are those of any album.
+  private var inner: [Place] = []
+  /// How often songs that look the same stand in the current one, by the hash of their looks.
+  private var alike: [Int: Int] = [:]
   /// The hashes of their names.
   private var told: Set<Int> = []
 
@@ -107,19 +112,42 @@ final class ShelfWalk {
     if place.container != nil, place.depth < Self.depthLimit {
       for id in page.containers where containers.count < Self.containerLimit {
         if containers.insert(id).inserted {
-          places.append(Place(container: id, depth: place.depth + 1))
+          inner.append(Place(container: id, depth: place.depth + 1))
         }
       }
     }
-    offset += page.count
-    if page.count == 0 || page.total > 0 && offset >= page.total {
-      (current, offset) = (current + 1, 0)
-    }
-    return zip(page.songs, page.objects).compactMap { song, object in
+    let songs = zip(page.songs, page.objects).compactMap { song, object -> ServedSong? in
+      guard place.container == nil || looksNew(song) else { return nil }
       // No object's identifier begins as a file's path does.
       let isNew = told.insert("#\(object)".hashValue).inserted
       return told.insert(song.id.hashValue).inserted && isNew ? song : nil
     }
+    offset += page.count
+    if page.count == 0 || page.total > 0 && offset >= page.total {
+      (current, offset) = (current + 1, 0)
+      places.insert(contentsOf: inner, at: current)
+      (inner, alike) = ([], [:])
+    }
+    return songs
+  }
+
+  /// False for a song that another container had. Gerbera 1.1 does not say what a song refers to, and each of its places has an
+  /// address of its own. Two that look the same in one container are two.
+  private func looksNew(_ song: ServedSong) -> Bool {
+    guard let looks = Self.looks(of: song)?.hashValue else { return true }
+    let count = alike[looks, default: 0]
+    alike[looks] = count + 1
+    return told.insert("=\(looks) \(count)".hashValue).inserted
+  }
+
+  /// Returns the tags that are the same wherever the song stands; nil if the server does not tell the size of its file. Its
+  /// title is not, for it is the file's name in some containers; without album and number it counts all the same.
+  private static func looks(of song: ServedSong) -> [String]? {
+    guard song.size > 0 else { return nil }
+    let isKnown = !song.album.isEmpty && song.track != nil
+    let texts = [song.suffix, song.artist, song.albumArtist, song.album, song.genre]
+    let numbers = [song.track, song.disc, song.year].map { "\($0 ?? 0)" }
+    return texts + numbers + [isKnown ? "" : song.title, "\(song.size)", "\(song.durationS ?? 0)"]
   }
 }
 
