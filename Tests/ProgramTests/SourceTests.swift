@@ -150,9 +150,14 @@ import Testing
     #expect(try add("cassette").code == 64)
     #expect(String(decoding: try folder.bytes(of: "my.conf"), as: UTF8.self) == text)
     for kind in ["spotify", "bluetooth", "dlna"] { #expect(try add(kind).code == 0) }
+    #expect(try add("dlna", "--name", "Loft").code == 0)
+    let words = String(decoding: try folder.bytes(of: "my.conf"), as: UTF8.self)
+      .split(separator: " ")
+    let identifiers = zip(words, words.dropFirst()).filter { $0.0 == "--uuid" }.map(\.1)
+    #expect(Set(identifiers).count == 2 && identifiers.allSatisfy { $0.utf8.count == 36 })
     // The daemon reads all of it.
     let daemon = try Daemon(in: folder, "--config", config)
-    #expect(try daemon.run("sources").count == 5)
+    #expect(try daemon.run("sources").count == 6)
     #expect(try daemon.stop() == 0)
   }
 }

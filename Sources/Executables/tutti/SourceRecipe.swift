@@ -73,9 +73,13 @@ enum SourceRecipe: String, CaseIterable {
       ]
     case .dlna:
       lines = [
-        "command = gmediarender --friendly-name \(Self.quoted(name)) --gstout-audiopipe "
+        // All of them take one port unless they are told another; a second one on it waits, and ends.
+        "command = gmediarender --friendly-name \(Self.quoted(name)) --uuid \(Self.identifier()) "
+          + "--port \(UInt16.random(in: 61_000...65_500)) --gstout-audiopipe "
           + "\"audioresample ! audioconvert ! audio/x-raw,format=S16LE,rate=44100,channels=2 "
           + "! fdsink fd=1\"",
+        // Its threads map as much as the usual limit, and use little of it; where that is missing it ends by signal 11.
+        "memory = 4096",
         "raw = 44100:16:2",
       ]
     }
@@ -92,6 +96,16 @@ enum SourceRecipe: String, CaseIterable {
       "metadata = {", "  enabled = \"yes\";", "  include_cover_art = \"yes\";",
       "  // The pipe that the daemon has made.", "  pipe_name = \"/dev/fd/3\";", "};",
     ]
+  }
+
+  /// A device's name for machines. All copies of gmediarender have the same one of themselves, and apps take two of them for one.
+  private static func identifier() -> String {
+    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+    // A random one, by RFC 9562.
+    (bytes[6], bytes[8]) = (bytes[6] & 0x0F | 0x40, bytes[8] & 0x3F | 0x80)
+    let digits = bytes.map { String($0 >> 4, radix: 16) + String($0 & 0x0F, radix: 16) }
+    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }
+      .joined(separator: "-")
   }
 
   private static func quoted(_ text: String) -> String {
