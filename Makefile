@@ -25,7 +25,7 @@ help:
 	@echo "make test-mpd-clients      steers the daemon by mpc, ncmpcpp, ncmpc, Cantata, mpDris2 and others, as far as they are installed; after make build; two minutes"
 	@echo "make test-edits            200 kills under edits of every kind, 1000 orders of two pages and a terminal, music that moves; as root, after make build; half an hour"
 	@echo "make test-loudness [TRACKS=10000]  measures that many songs, and listens whether rooms play all of them equally loud; as root, after make build; 10 minutes"
-	@echo "make test-servers          a household plays from supysonic and minidlna, servers of libraries; as root, after make build; 6 minutes"
+	@echo "make test-servers          a household plays from supysonic, minidlna and, where it is installed, gerbera, servers of libraries; as root, after make build; 6 minutes"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; HA=2024.3.3 or 2025.4.4, or both"
 	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
@@ -98,7 +98,7 @@ test-airplay:
 
 test-servers:
 	@$(call built,$(BUILD))
-	@unshare -n sh -c 'ip link set lo up; Tests/Servers/subsonic.py && exec Tests/Servers/upnp.py'
+	@unshare -n sh -c 'ip link set lo up; Tests/Servers/subsonic.py && Tests/Servers/upnp.py && if command -v gerbera >/dev/null; then Tests/Servers/gerbera.py; fi'
 
 test-second:
 	@$(call built,$(BUILD))

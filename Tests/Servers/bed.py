@@ -138,7 +138,7 @@ class Bed:
 def listed(bed, name="daemon", port=None):
     bed.start_daemon(name, port)
     begun = time.monotonic()
-    found = until(lambda: re.search(r"library Home: 127\.0\.0\.1 has (\d+) songs", bed.log(name)), 300)
+    found = until(lambda: re.search(r"library Home: \S+ has (\d+) songs", bed.log(name)), 300)
     if not found:
         return bed.say(f"no listing: {bed.log(name)}", False)
     tracks = json.loads(bed.get("/api/v1/library/tracks?limit=1"))["count"]
@@ -237,10 +237,10 @@ def fast(sound, part):
     return numpy.fft.irfft(numpy.fft.rfft(sound, size) * numpy.conj(numpy.fft.rfft(part, size)), size)[:len(sound) - len(part)]
 
 
-def run(kind, program, steps):
+def run(kind, program, steps, songs=5_000):
     """Makes a bed of this kind, and takes the steps; returns the exit code."""
     options = argparse.ArgumentParser()
-    options.add_argument("--songs", type=int, default=5_000)
+    options.add_argument("--songs", type=int, default=songs)
     options.add_argument("--keep", help="a folder that is kept, with its songs, and used again")
     options = options.parse_args()
     if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin"):
