@@ -1,7 +1,7 @@
 package import House
 package import Sender
 
-/// What tests make happen in it.
+/// Tests make these things happen in it, as no surface can.
 extension FakeHouse {
   /// Makes this many changes that nobody has asked for.
   package func stir(_ count: Int) {

@@ -70,7 +70,7 @@ final class ShelfWalk {
   /// Those in the current one. They are walked before those beside it: Gerbera 1.1 has albums before lists of all songs, where
   /// titles have the artist before them, and pictures are those of any album.
   private var inner: [Place] = []
-  /// How often songs that look the same stand in the current one, by the hash of their looks.
+  /// Counts the songs of the current one that look the same, by the hash of their looks.
   private var alike: [Int: Int] = [:]
   /// The hashes of their names.
   private var told: Set<Int> = []
