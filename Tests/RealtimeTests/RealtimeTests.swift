@@ -4,6 +4,7 @@ import Clock
 import Glibc
 import Output
 import Receiver
+import Synchronization
 
 /// Plays through a sound card for some seconds, on this thread. Linked with RealtimeSanitizer by
 /// `run.sh`, it ends with the stack of any call that allocates, locks or waits in the wrong place.
@@ -22,7 +23,15 @@ import Receiver
     askForPriority()
     let control = OutputControl {}
     let misbehaves = words.dropFirst(3).contains("allocate")
-    OutputThread(OutputSettings(device: words[1]), control: control, clock: now) { device in
+    // The loop asks for the time outside of what is watched, where it may be told to end: telling it writes to a pipe.
+    let end = Atomic<Int64>(.max)
+    let clock: @Sendable () -> LocalTime = {
+      let time = now()
+      if time.nanoseconds >= end.load(ordering: .relaxed) { control.stop() }
+      return time
+    }
+    OutputThread(OutputSettings(device: words[1]), control: control, clock: clock) { device in
+      end.store(now().nanoseconds + seconds * 1_000_000_000, ordering: .relaxed)
       let (commands, clips) = clip(rate: device.sampleRate)
       return WatchedSource(
         renderer: Renderer(
@@ -30,9 +39,7 @@ import Receiver
           ring: FrameRing(minimumCapacity: 2 * device.sampleRate, channelCount: 2),
           commands: commands, reports: .reports(), device: .fine, storedDrift: nil, clips: clips,
           fir: filter(rate: device.sampleRate)),
-        commands: commands,
-        control: control,
-        framesLeft: Int(seconds) * device.sampleRate, misbehaves: misbehaves)
+        commands: commands, misbehaves: misbehaves)
     }.run()
     report(control, seconds: seconds)
   }
@@ -91,28 +98,23 @@ import Receiver
   }
 }
 
-/// The renderer, with an occasional command that takes frames back, until enough has been played.
+/// The renderer, with an occasional command that takes frames back.
 private struct WatchedSource: RenderSource, ~Copyable {
   private static let turnsBetweenCommands = 37
   private static let turnsBetweenSounds = 23
 
   var renderer: Renderer
   let commands: RenderQueue<RenderCommand>
-  let control: OutputControl
-  var framesLeft: Int
   let misbehaves: Bool
   private let program = WatchedSource.program()
   private var turns = 0
   private var rendered: Int64 = 0
 
   init(
-    renderer: consuming Renderer, commands: RenderQueue<RenderCommand>, control: OutputControl,
-    framesLeft: Int, misbehaves: Bool
+    renderer: consuming Renderer, commands: RenderQueue<RenderCommand>, misbehaves: Bool
   ) {
     self.renderer = renderer
     self.commands = commands
-    self.control = control
-    self.framesLeft = framesLeft
     self.misbehaves = misbehaves
   }
 
@@ -161,7 +163,5 @@ private struct WatchedSource: RenderSource, ~Copyable {
     renderer.render(into: out, frames: frames)
     if misbehaves { free(malloc(frames)) }
     rendered += Int64(frames)
-    framesLeft -= frames
-    if framesLeft <= 0 { control.stop() }
   }
 }
