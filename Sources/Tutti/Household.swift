@@ -41,6 +41,15 @@ public struct Household: Hashable, Sendable {
     public let isCurrent: Bool
   }
 
+  /// An entry that could not be played, or not to its end: the group has gone on with the next one.
+  public struct Failure: Hashable, Sendable {
+    /// The entry of the queue.
+    public let id: Entry.ID
+    public let title: String
+    /// A few words for people, without the title.
+    public let problem: String
+  }
+
   /// The item that a group plays, and where it is.
   public struct Status: Hashable, Sendable {
     public let state: PlaybackStatus.State
@@ -60,6 +69,8 @@ public struct Household: Hashable, Sendable {
     public let itemCount: Int
     /// The names of the rooms.
     public let rooms: [String]
+    /// The entry that failed last; nil from when the second one after it begins, or somebody chooses one.
+    public let failed: Failure?
   }
 
   /// Where entries go in a queue.
@@ -348,5 +359,8 @@ extension Household.Status {
     rate = status.rate
     (itemNumber, itemCount) = (status.itemNumber, status.itemCount)
     rooms = status.rooms.map(\.name)
+    failed = status.failed.map {
+      Household.Failure(id: $0.entryId, title: $0.title, problem: $0.problem)
+    }
   }
 }

@@ -40,6 +40,17 @@ async def test_shows_and_steers_a_group(hass, entry):
     await until(hass, lambda: "media_title" not in state(hass).attributes)
 
 
+async def test_names_what_could_not_be_played(hass, entry, house):
+    await until(hass, lambda: state(hass).state == "playing")
+    assert "failed" not in state(hass).attributes
+    (house.music / "Broken.wav").write_bytes(b"")
+    songs = [house.music / "Broken.wav", house.music / "Dawn.wav"]
+    await to_thread(house.run_until_done, "play", *songs, "--on", "Kitchen,Study")
+    await until(hass, lambda: state(hass, STUDY).attributes.get("failed", "").startswith("Broken.wav: "))
+    await call(hass, "clear_playlist")
+    await until(hass, lambda: "failed" not in state(hass, STUDY).attributes)
+
+
 async def test_volume_is_the_rooms_own(hass, entry):
     await call(hass, "volume_set", volume_level=0.2)
     await call(hass, "volume_set", STUDY, volume_level=0.6)

@@ -29,6 +29,7 @@ python3 test_edits.py
 python3 test_trouble.py
 python3 test_podcasts.py
 python3 test_real.py
+python3 test_sound.py
 python3 test_setup.py
 unshare -m -n python3 ../API/far.py
 unshare -m -n python3 test_access.py

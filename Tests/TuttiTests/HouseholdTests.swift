@@ -93,6 +93,13 @@ import Tutti
     #expect(try await house.groups().map(\.state) == [.stopped])
     try await house.clear()
     #expect(try await house.queue().isEmpty)
+
+    #expect(try await house.status().failed == nil)
+    try await house.play([.file(folder.write([], to: "empty.wav")), songs[0]])
+    status = try await house.status()
+    while status.failed == nil { status = try await house.status() }
+    #expect(status.failed?.id == (try await house.queue().first?.id))
+    #expect(status.failed?.title == "empty.wav" && status.failed?.problem.isEmpty == false)
     _ = try program.stop()
   }
 

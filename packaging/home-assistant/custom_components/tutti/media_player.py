@@ -221,9 +221,13 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
 
     @property
     def extra_state_attributes(self) -> dict[str, Any]:
-        """Why the room does not play, where it does not."""
-        reason = self.room.get("reason") or {}
-        return {"trouble": reason["code"]} if reason else {}
+        """Why the room does not play, where it does not, and which entry failed last."""
+        attributes = {}
+        if reason := self.room.get("reason"):
+            attributes["trouble"] = reason["code"]
+        if failed := self.group.get("failed"):
+            attributes["failed"] = f"{failed['title']}: {failed['problem']}"
+        return attributes
 
     # Transport
 
