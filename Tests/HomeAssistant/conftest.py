@@ -111,7 +111,7 @@ async def told(hass, entry, change):
     await hass.async_block_till_done()
 
 
-async def until(hass, condition):
+async def until(hass, condition, seconds=PATIENCE):
     """Wait until the condition holds, looking at each change of a state, an entry, a registry or a household."""
     changed = asyncio.Event()
 
@@ -129,7 +129,7 @@ async def until(hass, condition):
         if (coordinator := getattr(entry, "runtime_data", None)) is not None:
             ends.append(coordinator.listen(changed.set))
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(seconds):
             while not condition():
                 await changed.wait()
                 changed.clear()

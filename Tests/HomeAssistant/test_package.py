@@ -93,7 +93,9 @@ def test_every_key_in_the_code_has_a_text_and_every_text_a_key():
     assert constants(r'translation_key="(\w+)"') == set(strings["exceptions"])
     faults = set(issues.ROOM_FAULTS.values()) | set(issues.SERVER_FAULTS) | constants(r'Fault\(key="(\w+)"')
     assert faults == set(strings["issues"])
-    assert {sensor.key for sensor in SENSORS} == set(strings["entity"]["sensor"])
+    house = constants(r'(?:runtime_data|household), "(\w+)"')
+    entities = {sensor.key for sensor in SENSORS} | constants(r'room, "(\w+)"\)') | house
+    assert entities == {key for kind in strings["entity"].values() for key in kind}
     flow = sources()["config_flow.py"]
     steps = set(re.findall(r'step_id="(\w+)"', flow)) | set(re.findall(r'_address\("(\w+)"', flow))
     assert steps == set(strings["config"]["step"])
@@ -107,11 +109,13 @@ def test_services_have_texts_and_icons():
     strings, icons = load(PACKAGE / "strings.json"), load(PACKAGE / "icons.json")
     assert services.keys() == strings["services"].keys() == icons["services"].keys()
     for name, service in services.items():
-        texts = strings["services"][name]
+        texts, fields = strings["services"][name], service.get("fields", {})
         assert texts["name"] and texts["description"]
-        assert service["fields"].keys() == texts["fields"].keys()
-        assert all(field["selector"] for field in service["fields"].values())
-    assert icons["entity"]["sensor"].keys() == strings["entity"]["sensor"].keys()
+        assert fields.keys() == texts.get("fields", {}).keys()
+        assert all(field["selector"] for field in fields.values())
+    for kind, texts in strings["entity"].items():
+        # The class of an identify button has an icon of its own.
+        assert icons["entity"][kind].keys() == texts.keys() - {"identify"}
     assert all(re.fullmatch(r"mdi:[a-z-]+", icon) for icon in leaves(icons).values())
 
 

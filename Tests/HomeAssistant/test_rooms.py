@@ -51,6 +51,15 @@ async def test_names_what_could_not_be_played(hass, entry, house):
     await until(hass, lambda: "failed" not in state(hass, STUDY).attributes)
 
 
+async def test_a_sleep_timer_is_set_and_ended(hass, entry):
+    await until(hass, lambda: state(hass).state == "playing")
+    group = entry.runtime_data.groups
+    await hass.services.async_call(DOMAIN, "sleep", {"entity_id": KITCHEN, "minutes": 30}, blocking=True)
+    await until(hass, lambda: any("sleepAtMs" in g for g in group.values()))
+    await hass.services.async_call(DOMAIN, "sleep", {"entity_id": KITCHEN, "minutes": 0}, blocking=True)
+    await until(hass, lambda: not any("sleepAtMs" in g for g in group.values()))
+
+
 async def test_volume_is_the_rooms_own(hass, entry):
     await call(hass, "volume_set", volume_level=0.2)
     await call(hass, "volume_set", STUDY, volume_level=0.6)
@@ -125,7 +134,7 @@ async def test_a_free_room_plays_a_source(hass, entry):
 
 async def test_figures_are_off_and_a_room_shows_itself(hass, entry):
     registry = er.async_get(hass)
-    sensors = [e for e in registry.entities.values() if e.domain == "sensor"]
+    sensors = [e for e in registry.entities.values() if e.domain == "sensor" and "alarm" not in e.entity_id]
     assert len(sensors) == 4 and all(e.disabled for e in sensors)
     for sensor in sensors:
         registry.async_update_entity(sensor.entity_id, disabled_by=None)
@@ -133,7 +142,7 @@ async def test_figures_are_off_and_a_room_shows_itself(hass, entry):
     await hass.async_block_till_done()
     await until(hass, lambda: (s := state(hass, "sensor.kitchen_buffer")) and s.state not in ("unknown", "unavailable"))
     assert abs(float(state(hass, "sensor.kitchen_sync_error").state)) < 1e6
-    button = next(e for e in registry.entities.values() if e.domain == "button")
+    button = next(e for e in registry.entities.values() if e.unique_id.endswith("_identify"))
     await hass.services.async_call("button", "press", {"entity_id": button.entity_id}, blocking=True)
 
 

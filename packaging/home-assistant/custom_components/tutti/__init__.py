@@ -6,18 +6,39 @@ import aiohttp
 
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import CONF_HOST, CONF_PORT, CONF_TOKEN, Platform
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import HomeAssistant, ServiceCall, callback
 from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.aiohttp_client import async_create_clientsession
+import homeassistant.helpers.config_validation as cv
+from homeassistant.helpers.typing import ConfigType
 
+from . import alarms
 from .api import TuttiAuthError, TuttiClient, TuttiError
 from .const import CONF_KEY, DOMAIN
 from .coordinator import TuttiCoordinator
 from .issues import follow_issues
 
-PLATFORMS = [Platform.BUTTON, Platform.MEDIA_PLAYER, Platform.SENSOR]
+CONFIG_SCHEMA = cv.config_entry_only_config_schema(DOMAIN)
+PLATFORMS = [
+    Platform.BINARY_SENSOR,
+    Platform.BUTTON,
+    Platform.MEDIA_PLAYER,
+    Platform.SCENE,
+    Platform.SENSOR,
+    Platform.SWITCH,
+]
+
+
+async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:
+    """Register the action that belongs to no entity."""
+
+    async def add_alarm(call: ServiceCall) -> None:
+        await alarms.add(hass, call)
+
+    hass.services.async_register(DOMAIN, "add_alarm", add_alarm, alarms.ADD_SCHEMA)
+    return True
 
 
 def make_client(hass: HomeAssistant, data: dict) -> TuttiClient:

@@ -33,6 +33,8 @@ class TuttiCoordinator:
         self.rooms: dict[str, JSON] = {}
         self.groups: dict[str, JSON] = {}
         self.inputs: list[JSON] = []
+        self.alarms: dict[str, JSON] = {}
+        self.scenes: dict[str, JSON] = {}
         self.favourites: list[JSON] = []
         self.radios: list[JSON] = []
         self.library: JSON = {}
@@ -154,6 +156,7 @@ class TuttiCoordinator:
         self.rooms = {room["id"]: room for room in state.get("rooms", [])}
         self.groups = {group["id"]: group for group in state.get("groups", [])}
         self.inputs = state.get("inputs", [])
+        self._take_plans(state)
         self.library = state.get("library", {})
         self._forget_devices()
         self._name_devices(self.rooms.values())
@@ -167,11 +170,18 @@ class TuttiCoordinator:
         for group in change.get("removedGroups", []):
             self.groups.pop(group, None)
         self.inputs = change.get("inputs", self.inputs)
+        self._take_plans(change)
         self.server = change.get("server", self.server)
         self.library = change.get("library", self.library)
         if change.get("removedRooms"):
             self._forget_devices()
         self._name_devices(change.get("rooms", []))
+
+    def _take_plans(self, content: JSON) -> None:
+        if "alarms" in content:
+            self.alarms = {alarm["id"]: alarm for alarm in content["alarms"]}
+        if "scenes" in content:
+            self.scenes = {scene["id"]: scene for scene in content["scenes"]}
 
     def _take_sync(self, sync: JSON) -> None:
         for figures in sync.get("rooms", []):

@@ -31,4 +31,6 @@ async def async_get_config_entry_diagnostics(
         "rooms": async_redact_data(list(coordinator.rooms.values()), PERSONAL),
         "groups": async_redact_data(list(coordinator.groups.values()), PERSONAL),
         "inputs": len(coordinator.inputs),
+        "alarms": len(coordinator.alarms),
+        "scenes": len(coordinator.scenes),
     }

@@ -28,7 +28,7 @@ import voluptuous as vol
 from . import content
 from .api import JSON, TuttiError
 from .const import DOMAIN
-from .entity import TuttiEntity, add_rooms
+from .entity import RoomEntity, add_rooms
 
 PARALLEL_UPDATES = 0
 
@@ -63,7 +63,7 @@ FEATURES = (
 async def async_setup_entry(
     hass: HomeAssistant, entry: ConfigEntry, add: AddEntitiesCallback
 ) -> None:
-    """Add a player for each room, and the service by which it speaks."""
+    """Add a player for each room, and the actions that only these players have."""
     async_get_current_platform().async_register_entity_service(
         "say",
         {
@@ -73,10 +73,15 @@ async def async_setup_entry(
         },
         "async_say",
     )
+    async_get_current_platform().async_register_entity_service(
+        "sleep",
+        {vol.Required("minutes"): vol.All(vol.Coerce(float), vol.Range(min=0, max=1560))},
+        "async_sleep",
+    )
     add_rooms(hass, entry, add, lambda coordinator, room: [RoomPlayer(coordinator, room)])
 
 
-class RoomPlayer(TuttiEntity, MediaPlayerEntity):
+class RoomPlayer(RoomEntity, MediaPlayerEntity):
     """A room. It shows and steers the group in which it plays; its volume is its own."""
 
     _attr_name = None
@@ -333,6 +338,10 @@ class RoomPlayer(TuttiEntity, MediaPlayerEntity):
         if volume is not None:
             body["volume"] = volume
         await self.coordinator.order("POST", "announce", body)
+
+    async def async_sleep(self, minutes: float) -> None:
+        """Let the group fade out and pause after some minutes; 0 ends the timer."""
+        await self._change_group({"sleepInS": 60 * minutes})
 
     async def async_select_source(self, source: str) -> None:
         """Play an input, a favourite or a station."""

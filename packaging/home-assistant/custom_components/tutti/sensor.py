@@ -1,9 +1,10 @@
-"""How well rooms keep time, and how much they hold. Off until a user switches them on."""
+"""When the next alarm rings; and how well rooms keep time, and how much they hold: off until a user switches them on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from homeassistant.components.sensor import (
     SensorDeviceClass,
@@ -15,10 +16,11 @@ from homeassistant.config_entries import ConfigEntry
 from homeassistant.const import EntityCategory, UnitOfTime
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddEntitiesCallback
+from homeassistant.util import dt as dt_util
 
 from .api import JSON
 from .coordinator import TuttiCoordinator
-from .entity import TuttiEntity, add_rooms
+from .entity import HouseEntity, RoomEntity, add_rooms
 
 PARALLEL_UPDATES = 0
 
@@ -50,7 +52,8 @@ SENSORS = (
 async def async_setup_entry(
     hass: HomeAssistant, entry: ConfigEntry, add: AddEntitiesCallback
 ) -> None:
-    """Add the figures of each room."""
+    """Add the next alarm, and the figures of each room."""
+    add([NextAlarm(entry.runtime_data, "next_alarm")])
     add_rooms(
         hass,
         entry,
@@ -59,7 +62,7 @@ async def async_setup_entry(
     )
 
 
-class FigureSensor(TuttiEntity, SensorEntity):
+class FigureSensor(RoomEntity, SensorEntity):
     """One figure; unknown while the room plays nothing."""
 
     entity_description: TuttiSensorDescription
@@ -83,3 +86,20 @@ class FigureSensor(TuttiEntity, SensorEntity):
         """Follow the figures as well."""
         await super().async_added_to_hass()
         self.async_on_remove(self.coordinator.listen_to_sync(self.async_write_ha_state))
+
+
+class NextAlarm(HouseEntity, SensorEntity):
+    """When an alarm rings next, or again after a snooze; unknown if none does."""
+
+    _attr_device_class = SensorDeviceClass.TIMESTAMP
+
+    @property
+    def native_value(self) -> datetime | None:
+        """The first of all alarms that are on."""
+        times = [
+            time
+            for alarm in self.coordinator.alarms.values()
+            for time in (alarm.get("snoozedUntilS"), alarm.get("nextAtS") if alarm["isOn"] else None)
+            if time is not None
+        ]
+        return dt_util.utc_from_timestamp(min(times)) if times else None
