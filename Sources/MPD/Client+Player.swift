@@ -23,10 +23,10 @@ extension Client {
     reply.pair("state", group.state.word.rawValue)
     await writeScan(state)
     if let failed = group.failed {
-      if failed.entryId != clearedFailure {
+      if clearedFailure.map({ $0 != (group.id, failed.entryId) }) ?? true {
         reply.pair("error", "\(failed.title): \(failed.problem)")
       }
-    } else {
+    } else if clearedFailure?.group == group.id {
       // The same entry may fail again.
       clearedFailure = nil
     }
@@ -35,7 +35,8 @@ extension Client {
 
   /// The other clients are still told.
   mutating func clearError() async throws {
-    clearedFailure = try await view().1?.failed?.entryId ?? clearedFailure
+    guard let group = try await view().1, let failed = group.failed else { return }
+    clearedFailure = (group.id, failed.entryId)
   }
 
   private mutating func writeStatusWithoutGroup(_ state: HouseState) {

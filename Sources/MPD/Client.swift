@@ -18,8 +18,8 @@ struct Client: Sendable {
   var tags = Set(TagType.allCases)
   var binaryLimit = usualBinaryLimit
   var reply = Reply()
-  /// The entry of which it has cleared the error.
-  var clearedFailure: Int?
+  /// The entry of which it has cleared the error, and its group: each group counts its own.
+  var clearedFailure: (group: String, entry: Int)?
   var isClosing = false
 
   init(_ household: Household, number: Int, address: String, isLocal: Bool) {

@@ -81,6 +81,17 @@ import WebTestSupport
       #expect(await client.ask("status").allSatisfy { !$0.hasPrefix("error") })
       try await host.house.fail(.init(entryId: 8, title: "Song", problem: "not audio"), in: "g1")
       #expect(await client.ask("status").contains("error: Song: not audio"))
+      // The entries of another group have numbers of their own.
+      let room = String(repeating: "2", count: 32)
+      _ = try await host.house.perform(.createGroup(rooms: [room], name: nil))
+      #expect(await client.ask("clearerror") == ["OK"])
+      try await host.house.fail(.init(entryId: 8, title: "Other", problem: "gone"), in: "g2")
+      let partitions = await client.ask("listpartitions").compactMap { line in
+        line.hasPrefix("partition: ") ? line.dropFirst(11) : nil
+      }
+      let other = try #require(partitions.last)
+      #expect(await client.ask("partition \(other)") == ["OK"])
+      #expect(await client.ask("status").contains("error: Other: gone"))
     }
   }
 
