@@ -12,6 +12,17 @@ struct HouseCall: Encodable {
     case queue
     case order(Order)
     case play(request: Play)
+    case announce(request: Announcement)
+    case alarms
+  }
+
+  struct Announcement: Encodable {
+    var text: String?
+    var location: String?
+    var rooms: [String]
+    var addresses: [String] = []
+    var volume: Double?
+    var hasChime: Bool
   }
 
   struct Play: Encodable {
@@ -50,6 +61,11 @@ struct HouseAnswer: Decodable {
     var isMeant: Bool
   }
 
+  struct AlarmLine: Decodable {
+    var alarm: HouseState.Alarm
+    var rooms: [String]
+  }
+
   struct Entry: Decodable {
     var number: Int
     var id: Int
@@ -65,6 +81,7 @@ struct HouseAnswer: Decodable {
   var status: StatusReport?
   var group: String?
   var groups: [Group]?
+  var alarms: [AlarmLine]?
 }
 
 /// One visit to the daemon's socket. Blocks its thread.
@@ -77,6 +94,7 @@ struct HouseVisit {
   static let requestLimit = 1 << 20
 
   let path: String
+  var timeout = Self.timeout
 
   func answer(to call: HouseCall) throws(TuttiError) -> HouseAnswer {
     let request = JSON.line(call)
@@ -101,7 +119,7 @@ struct HouseVisit {
   private func exchange(_ request: [UInt8]) throws(IOError) -> [UInt8] {
     let reactor = try Reactor()
     let connection = reactor.connect(toPath: path)
-    let end = HostClock.now + Self.timeout
+    let end = HostClock.now + timeout
     var line: [UInt8] = []
     while HostClock.now < end, line.count <= Self.answerLimit {
       for event in try reactor.wait(until: end) {

@@ -1,3 +1,4 @@
+internal import Clock
 internal import Dispatch
 internal import Driver
 internal import House
@@ -278,7 +279,7 @@ public struct Household: Hashable, Sendable {
     return numbers
   }
 
-  private static func entries(_ media: [Media]) throws(TuttiError) -> [PlaylistEntry] {
+  static func entries(_ media: [Media]) throws(TuttiError) -> [PlaylistEntry] {
     var entries: [PlaylistEntry] = []
     for one in media {
       guard case .entry(let entry) = one.kind else {
@@ -296,14 +297,16 @@ public struct Household: Hashable, Sendable {
     try await order(.edit(group: Order.meantGroup, edit, expected: nil), in: group)
   }
 
-  private func order(_ order: Order, in group: String?) async throws(TuttiError) {
+  func order(_ order: Order, in group: String?) async throws(TuttiError) {
     _ = try await ask(.order(order), of: group)
   }
 
-  private func ask(
-    _ request: HouseCall.Request, of group: String?
+  func ask(
+    _ request: HouseCall.Request, of group: String?,
+    within timeout: Nanoseconds = HouseVisit.timeout
   ) async throws(TuttiError) -> HouseAnswer {
-    let (visit, call) = (HouseVisit(path: socket), HouseCall(group: group, request: request))
+    let visit = HouseVisit(path: socket, timeout: timeout)
+    let call = HouseCall(group: group, request: request)
     let result: Result<HouseAnswer, TuttiError> = await withCheckedContinuation { answer in
       DispatchQueue.global().async {
         answer.resume(

@@ -14,12 +14,14 @@ import Tutti
     return (program, Household(socket: directory + "/control.sock"))
   }
 
-  /// A silent minute.
-  private static func song(_ name: String, in folder: TemporaryFolder) throws -> Media {
+  /// Silence.
+  private static func song(
+    _ name: String, seconds: Int = 60, in folder: TemporaryFolder
+  ) throws -> Media {
     func little(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
-    let (rate, size) = (8_000, 8_000 * 60 * 2)
+    let (rate, size) = (8_000, 8_000 * seconds * 2)
     let format =
       little(1, 2) + little(1, 2) + little(rate, 4) + little(rate * 2, 4) + little(2, 2)
       + little(16, 2)
@@ -100,6 +102,40 @@ import Tutti
     while status.failed == nil { status = try await house.status() }
     #expect(status.failed?.id == (try await house.queue().first?.id))
     #expect(status.failed?.title == "empty.wav" && status.failed?.problem.isEmpty == false)
+    _ = try program.stop()
+  }
+
+  @Test func `a program lets a household speak, wake somebody and bring rooms together`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let rooms = try ["kitchen", "bath"].map {
+      try ReceiverProgram($0, in: folder, "--output", "null")
+    }
+    let (program, house) = try Self.daemon(in: folder)
+    let addresses = rooms.map { "127.0.0.1:\($0.port)" }
+    try await house.play([Self.song("one", in: folder)], at: addresses)
+    for room in rooms { try room.program.line(with: "playing") }
+    func run(_ words: String...) throws {
+      let command = try Program("tutti", words + ["--state-dir", folder.file("state")])
+      #expect(try command.exitCode() == 0, "\(command.lines)")
+    }
+    try run("scenes", "save", "Both")
+    try await house.leave(rooms: ["bath"], from: "kitchen")
+    #expect(try await house.groups().contains { $0.rooms == ["kitchen"] })
+    try await house.recall(scene: "Both")
+    #expect(try await house.groups().contains { Set($0.rooms) == ["kitchen", "bath"] })
+    try await house.announce(
+      Self.song("bell", seconds: 1, in: folder), inRooms: ["bath"], volume: 0.5)
+    for act: () async throws -> Void in [
+      { try await house.say("Dinner", volume: 1.5) }, { try await house.say("") },
+      { try await house.recall(scene: "None") }, { try await house.stopAlarms() },
+    ] { #expect(await Self.refusal(act) != nil) }
+    #expect(try await house.alarms().isEmpty)
+    try run("alarms", "add", "7:05", "--on", "bath", "--name", "Wake")
+    let alarm = try #require(try await house.alarms().first)
+    #expect(alarm.name == "Wake" && alarm.time == "07:05" && alarm.rooms == ["bath"])
+    #expect(alarm.state == .waiting && alarm.ringsAt != nil)
     _ = try program.stop()
   }
 

@@ -10,3 +10,9 @@ func playAtHome(_ album: String) async throws {
   let status = try await house.status(of: "Kitchen")
   print(status.title ?? "", "at", status.position)
 }
+
+func dinner() async throws {
+  let house = Household()
+  try await house.say("Dinner is ready", volume: 0.4)
+  try await house.recall(scene: "Dinner")
+}
