@@ -109,6 +109,8 @@ import WireProtocol
     configuration.items = [nil, nil, nil]
     configuration.live = SimulatedLive(item: 1, latency: .milliseconds(40))
     configuration.productionTime = .microseconds(200)
+    // As above.
+    for room in configuration.rooms.indices { configuration.rooms[room].host.hiccups = 0 }
     let group = SimulatedGroup(configuration)
     group.at(10) { $0.command(.next) }
     group.at(20) { $0.command(.next) }
