@@ -115,6 +115,28 @@ import WireProtocol
     #expect(group.packets(TestGroup.other).first?.sequence ?? 0 > 10)
   }
 
+  /// Time packets wait behind all that it is sent. One that is never ready is filled all the same.
+  @Test(arguments: [true, false])
+  func `a new room gets two seconds of music until it knows its clock`(isReady: Bool) throws {
+    var group = TestGroup.playing(["8000x1:480000"])
+    group.handle(.roomAdded(TestGroup.other, name: "late", receiverID: nil))
+    group.greet(TestGroup.other)
+    group.say(.status(.test(.priming)), in: TestGroup.other)
+    let peer = try #require(group.session.rooms[TestGroup.other]?.line?.peer)
+    group.handle(.connected(TestGroup.other, .media, peer))
+    group.say(.credit(.test(limit: 1 << 20)), in: TestGroup.other)
+    func lead() throws -> MediaDuration {
+      try #require(group.session.lead(of: TestGroup.other, at: group.now))
+    }
+    #expect(try lead() > .seconds(1) && lead() < .seconds(3))
+    group.advance(by: .seconds(4))
+    group.say(.status(.test(isReady ? .ready : .priming)), in: TestGroup.other)
+    #expect(try isReady == (lead() > .seconds(6)))
+    group.advance(by: .seconds(6))
+    group.say(.status(.test(.priming)), in: TestGroup.other)
+    #expect(try lead() > .seconds(6))
+  }
+
   @Test func `a lead is what was sent beyond what sounds, and a seek takes it away`()
     throws
   {

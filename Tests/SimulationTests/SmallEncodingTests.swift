@@ -166,7 +166,10 @@ import WireProtocol
     let group = Self.house(parts: [0.7], seed: seed)
     group.run(until: 180)
     #expect(Self.share(of: 1, in: group, to: 180) == 1)
-    #expect(Self.changes(of: 1, in: group).count == 3)
+    let changes = Self.changes(of: 1, in: group)
+    #expect(changes.count == 3)
+    // A link that is full makes the room's clock worse with every second.
+    if changes.count == 3 { #expect(changes[2] - changes[1] < 5) }
     expectFlawless(group)
   }
 

@@ -10,6 +10,8 @@ struct ConnectedRoom {
   private(set) var statusTime: LocalTime
   /// The media time up to which it held audio as it came, by its first status; nil before that.
   private(set) var heldUntil: MediaTime?
+  /// True once it has said that it can play, for which it must know its clock.
+  private var wasReady = false
   /// When the status gets old: it is told once a second. Nil once that was noted.
   private var statusIsGoodUntil: LocalTime?
   var toldState: ToldState?
@@ -53,6 +55,7 @@ struct ConnectedRoom {
   mutating func told(_ status: RoomStatus, at now: LocalTime) {
     (self.status, statusTime) = (status, now)
     heldUntil = heldUntil ?? status.bufferedUntil
+    wasReady = wasReady || [.ready, .playing, .paused].contains(status.state)
     statusIsGoodUntil = now + Self.statusLife
   }
 
@@ -82,6 +85,19 @@ struct ConnectedRoom {
   /// Time before a change at which the room must hear of it; nil until the room has said so. It is limited, so that one
   /// room with an absurd figure does not make all others wait.
   var horizon: Nanoseconds? { status.map { min($0.commitHorizon, RoomSet.longestHorizon) } }
+
+  /// A new room knows its clock by then, or will not know it for want of time packets.
+  private static let settlingTime = Nanoseconds.seconds(10)
+
+  /// True if it is new, and was not ready yet: time packets wait behind all music that it is sent.
+  func waitsForClock(at now: LocalTime) -> Bool {
+    !wasReady && status?.state == .priming && now < began + Self.settlingTime
+  }
+
+  /// The music that it needs ahead of the group for `music` ahead of what it is to play, which its delay makes earlier or later.
+  func lead(of music: MediaDuration) -> MediaDuration {
+    music + MediaDuration(max(.zero, -settings.delay))
+  }
 
   /// True if one more change of its state may be told. A change that repeats what was told counts as well.
   mutating func isToldOf(at now: LocalTime) -> Bool { tellings.admits(at: now) }

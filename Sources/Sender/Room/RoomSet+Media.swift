@@ -57,9 +57,13 @@ extension RoomSet {
     let playhead = timeline.playhead(at: GroupTime(ofSender: now))
     let capacity = min(
       room.welcome.capacity.duration.flicks, ProtocolLimits.mediaTime.upperBound)
+    var reach = MediaDuration(flicks: max(capacity, 1))
+    if room.waitsForClock(at: now) {
+      reach = min(reach, room.lead(of: WeakLink.musicForClock))
+    }
     return MediaSchedule(
       now: now, timeline: timeline, horizon: (room.horizon ?? .zero) - room.settings.delay,
-      end: playhead + MediaDuration(flicks: max(capacity, 1)),
+      end: playhead + reach,
       skipsLive: room.livePath.isOpen(at: now) || room.livePath.isAwaited(at: now))
   }
 }

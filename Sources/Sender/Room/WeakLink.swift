@@ -9,6 +9,9 @@ struct WeakLink {
   static let leastLead = MediaDuration.seconds(8)
   /// Music that a room with a weak link must have for a start: what comes next takes as long where packets were lost.
   static let musicForStart = MediaDuration.seconds(1)
+  /// Music that a room gets ahead at most until it knows its clock: more than it needs for a start, and less than a link that
+  /// it fills would take to carry.
+  static let musicForClock = MediaDuration.seconds(2)
   /// Music that a room must have ahead for a trial.
   static let leadForTrial = MediaDuration.seconds(15)
   /// Time from the beginning of a weakness to the first trial. It doubles with each trial that fails.
@@ -60,10 +63,10 @@ struct WeakLink {
     case .weak(let trialAt):
       if now >= trialAt, lead >= Self.leadForTrial { stage = .tried(since: now) }
     case .tried(let since):
-      if isTooSlow, lead < Self.leastLead {
+      if isTooSlow {
         pause = min(pause + pause, Self.longestPause)
         stage = .weak(trialAt: now + pause)
-      } else if !isTooSlow, now - since >= Self.memory {
+      } else if now - since >= Self.memory {
         stage = .sound
       }
     }
