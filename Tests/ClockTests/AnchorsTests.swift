@@ -37,6 +37,13 @@ import Testing
     #expect(anchors.next(after: Self.group(5)) == nil)
   }
 
+  @Test func `those that are forgotten hold no more`() {
+    var anchors = Self.anchors(at: [1, 3])
+    anchors.removeAll()
+    #expect(anchors.isEmpty && anchors.playhead(at: Self.group(4)) == nil)
+    #expect(anchors.inForce(at: Self.group(4)) == nil && !anchors.isPlaying(at: Self.group(4)))
+  }
+
   @Test func `an anchor replaces those that begin with it or later`() {
     var anchors = Self.anchors(at: [100, 200, 300, 400])
     #expect(anchors.insert(Self.anchor(9, at: 200, .paused)) == Self.group(200))
