@@ -4,7 +4,7 @@ internal import Sender
 
 /// Announcements, alarms and scenes: a household does more than play its queues.
 extension Household {
-  /// Words are spoken, and media opened, before an announcement begins: both take up to 20 s, or it is refused.
+  /// The household takes up to 20 s to speak the words or to read the media, before anything is heard; then it refuses.
   private static let announcementTimeout = Nanoseconds.seconds(30)
 
   /// Lets rooms hear words, spoken by the household's voice, over the music that plays there. Returns once they are about to be
@@ -26,7 +26,7 @@ extension Household {
 
   /// Lets rooms hear a sound over the music that plays there, as `say` does with words.
   ///
-  /// - Parameter media: a file by its absolute path, or an address; up to a minute of it is heard.
+  /// - Parameter media: a file by its absolute path, or an address, of a minute at most.
   public func announce(
     _ media: Media, inRooms rooms: [String] = [], volume: Double? = nil, hasChime: Bool = false
   ) async throws(TuttiError) {
