@@ -49,13 +49,21 @@ class Ear:
         words = re.findall(r"device: .*: (\d+) Hz, .*, lead (\d+),", "\n".join(line for line in self.room.program.lines if line))
         return tuple(map(int, words[-1])) if words else (0, 0)
 
-    def first_loud(self, seconds=10):
-        """Returns when the first loud frame is heard, by `time.monotonic`."""
+    def until_quiet(self):
+        """Waits until nothing loud is left of what is written ahead."""
+        self._until(lambda: self.room.loudest(since=4 * Ear(self.room).since) <= LOUD, "it never was quiet")
+
+    @staticmethod
+    def _until(condition, problem, seconds=10):
         deadline = time.monotonic() + seconds
-        while self.room.loudest(since=4 * self.since) <= LOUD:
+        while not condition():
             if time.monotonic() > deadline:
-                raise AssertionError("nothing was heard")
+                raise AssertionError(problem)
             time.sleep(0.02)
+
+    def first_loud(self):
+        """Returns when the first loud frame is heard, by `time.monotonic`."""
+        self._until(lambda: self.room.loudest(since=4 * self.since) > LOUD, "nothing was heard")
         samples = array.array("h")
         record = (self.room.folder / "card/heard").read_bytes()[4 * self.since:]
         samples.frombytes(record[:len(record) // 4 * 4])
@@ -96,8 +104,8 @@ class TapToSound(PageTest):
         took = []
         for song in self.songs:
             prepare()
-            # What is written ahead is silent by then.
-            time.sleep(0.7)
+            for room in house.rooms.values():
+                Ear(room).until_quiet()
             took.append(self.tap(song))
         print(f"{name}: {', '.join(f'{seconds:.2f}' for seconds in sorted(took))} s", flush=True)
         self.assertLess(max(took), PROMISE)
