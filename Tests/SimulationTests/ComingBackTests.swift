@@ -205,6 +205,45 @@ import WireProtocol
     #expect(group.groupStatus?.state == .playing)
   }
 
+  @Test(arguments: seeds(12, of: 400))
+  func `what was chosen last stays chosen, however often the sender is killed`(seed: UInt64) {
+    var random = SplitMix64(seed: seed, part: 92)
+    var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)
+    house.items = Array(repeating: 400_000, count: 8)
+    house.endsWithPlaylist = false
+    let group = SimulatedGroup(house)
+    // A command is answered once this is over.
+    let answered = house.keepingTime.seconds
+    var time = 6.0
+    for entry in [3, 7, 1, 6, 2] {
+      time += random.uniform(0.1...3)
+      group.at(time) { $0.command(.jump(to: entry, at: nil)) }
+      // Before its sound is there, while the rooms wait for it, and once they play it.
+      for _ in 0..<4 {
+        let killed = time + answered + random.uniform(0.001...0.5)
+        let back = random.uniform(0.05...0.5)
+        var wasChosen = false
+        group.at(killed) { group in
+          wasChosen = group.groupStatus?.chosen?.id == entry
+          group.killSender()
+        }
+        group.at(killed + back) { group in
+          let isKept = group.kept != nil
+          group.restartSender()
+          if isKept, wasChosen {
+            #expect(group.groupStatus?.chosen?.id == entry, "at \(group.now.seconds) s")
+          } else {
+            // The household's tables say what was chosen; a process that stood still is asked again.
+            group.command(.jump(to: entry, at: nil))
+          }
+        }
+        time = killed + back
+      }
+    }
+    group.run(until: time + 8)
+    group.expectSounding(from: time + 3, to: time + 8)
+  }
+
   @Test(arguments: seeds(2, of: 8))
   func `where the rooms have run dry, music begins anew at the frame that comes next`(
     seed: UInt64

@@ -177,11 +177,12 @@ extension PlaybackTimeline {
   func seam(
     at time: MediaTime, notBefore earliest: MediaTime
   ) -> (beginning: Production.Beginning, predecessor: PlayItem?, isWithin: Bool)? {
-    guard let index = segments.lastIndex(where: { $0.start <= time }) else { return nil }
+    guard let index = segmentIndex(at: time) else { return nil }
     let segment = segments[index]
     guard segment.opened.isSeekable else { return nil }
     let step = StreamSuccession.commonFrames
-    let steps = (time - segment.start).flicks / step.flicks
+    // The segment behind a cut begins with the next whole frame.
+    let steps = max(.zero, time - segment.start).flicks / step.flicks
     var start = segment.start + MediaDuration(flicks: steps * step.flicks)
     if start < earliest { start = start + step }
     let isWithin = start > segment.start
