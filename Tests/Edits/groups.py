@@ -27,7 +27,7 @@ class Groups(Part):
         for room in ids:
             self.api("PATCH", f"/rooms/{room}", {"volume": 50})
         self.home.wait(lambda state: all(room["volume"] == 50 for room in state["rooms"] if room["id"] in ids))
-        self.settled, self.older, self.lost, self.told = {}, {}, {}, {}
+        self.lost, self.told = {}, {}
         self.state = {"lastGroup": 0, "groups": [], "lastScene": 0, "scenes": [], "rooms": {room: [50, 100] for room in ids}, "used": {}}
         self.note_volumes(self.state)
         make(self.state, ids)
@@ -82,13 +82,11 @@ class Groups(Part):
         except RuntimeError:
             pass  # The comparison says it.
         super().compare()
-        self.tally["strange"]["older song"] += len(self.older)
         self.tally["strange"]["volume"] += len(self.lost)
-        self.older, self.lost = {}, {}
+        self.lost = {}
         # A room in no group says only when it is in one again that it was never told.
         self.told = {room: told for room, told in self.told.items() if not of_room(self.state, room)}
         self.note_volumes(self.state)
-        self.settled = {g["id"]: g["current"] for g in self.state["groups"]}
 
     def note_volumes(self, state):
         """Keeps what each room was told since the kill before, or since it was in a group."""
@@ -96,13 +94,8 @@ class Groups(Part):
             self.told.setdefault(room, []).append(list(volume))
 
     def fits(self, state, found):
-        """Two faults are counted, and fail the run only with --strict: where the daemon is killed before a chosen entry sounds, the one before
-        plays on; and a room may be as loud as it was, or be told of a scene that was not recalled."""
-        wanted, self.older, self.lost = self.shown(state), {}, {}
-        for id, g in wanted["groups"].items():
-            current = found["groups"].get(id, {}).get("current")
-            if current not in (None, g["current"]) and current == self.settled.get(id):
-                self.older[id] = g["current"] = current
+        """One fault is counted, and fails the run only with --strict: a room may be as loud as it was, or be told of a scene that was not recalled."""
+        wanted, self.lost = self.shown(state), {}
         wanted["rooms"] = dict(wanted["rooms"])
         for room, volume in found["rooms"].items():
             told = [{one[index] for one in self.told[room]} for index in (0, 1)]
@@ -118,7 +111,7 @@ class Groups(Part):
             queue = found["groups"][g["id"]]["queue"]
             known = {wanted[0]: real[0] for wanted, real in zip(g["queue"], queue) if isinstance(wanted[0], New)}
             g["queue"] = [tuple(entry) for entry in queue]
-            g["current"] = self.older.get(g["id"], known.get(g["current"], g["current"]))
+            g["current"] = known.get(g["current"], g["current"])
             g["order"] = g["order"] and [known.get(entry, entry) for entry in g["order"]]
             state["used"].setdefault(g["id"], set()).update(entry[0] for entry in queue)
         return state
@@ -131,7 +124,6 @@ class Groups(Part):
         def current(state):
             return {g["id"]: g.get("item", {}).get("entryId") for g in state["groups"] if g["id"] in wanted}
         self.wait(lambda state: current(state) == wanted, f"the entries {wanted} are current")
-        self.settled = wanted
         for g in self.state["groups"]:
             if isinstance(g["queue"], Shuffled) or any(isinstance(entry[0], New) for entry in g["queue"]):
                 queue = [(entry["id"], entry["trackId"]) for entry in self.get(f"/groups/{g['id']}/queue?limit=1000")["entries"]]

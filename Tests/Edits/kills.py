@@ -143,8 +143,8 @@ def report(tally, kills, seconds):
     print(f"{kills} kills in {seconds:.0f} s: {total['done']} edits answered as done, {total['unanswered']} without an answer, of which {cut['done']} were done "
           f"and {cut['not done']} not (others would have changed nothing)")
     strange = tally["strange"]
-    print(f"counted: {strange['volume']} rooms as loud as before or as in a scene that was not recalled, {strange['older song']} songs that played on though another "
-          f"one was chosen, {strange['room']} rooms that played on though the music had left them", flush=True)
+    print(f"counted: {strange['volume']} rooms as loud as before or as in a scene that was not recalled, {strange['room']} rooms that played on though the music "
+          "had left them", flush=True)
 
 
 if __name__ == "__main__":
