@@ -43,6 +43,23 @@ import WireProtocol
     #expect(Self.shown(group)?.volumeLimit == VolumeLimit(300))
   }
 
+  @Test func `settings are taken once a status has come that was made after them`() {
+    var group = Self.group(.full)
+    func isTaken() -> Bool? {
+      group.session.status(at: group.now).rooms.first?.hasTakenSettings
+    }
+    #expect(isTaken() == true)
+    group.command(.volume(.all, 400))
+    #expect(isTaken() == false)
+    // It was on its way.
+    group.advance(by: .milliseconds(249))
+    group.say(.status(.test(.playing)))
+    #expect(isTaken() == false)
+    group.advance(by: .milliseconds(1))
+    group.say(.status(.test(.playing)))
+    #expect(isTaken() == true)
+  }
+
   @Test func `a cap turns down what is louder, and rooms that join`() {
     var group = TestGroup(rooms: 2)
     group.join(TestGroup.room, with: .test(limit: .full))

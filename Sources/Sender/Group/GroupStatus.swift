@@ -30,6 +30,8 @@ package struct GroupStatus: Hashable, Sendable {
     package var trouble: RoomTrouble?
     /// The settings last set from here or reported by the room; nil before it was connected.
     package var settings: RoomSettings?
+    /// True unless it is not known yet whether `settings` have reached the room.
+    package var hasTakenSettings = true
     /// The codec of the small encoding that it gets, because its link carries less than the music takes; nil if it gets what
     /// the others get.
     package var smallEncoding: Codec?
@@ -227,6 +229,7 @@ extension RoomLink {
       }
     return .init(
       id: id, name: name, connection: connection, trouble: trouble, settings: connected?.settings,
+      hasTakenSettings: connected?.hasTakenSettings ?? true,
       smallEncoding: connected?.media?.form == .small ? small : nil)
   }
 }

@@ -21,7 +21,10 @@ struct ConnectedRoom {
   private static let tellingBurst: Int64 = 10
   /// A room that starves before this does so because of what it was told, or because there was nothing to send.
   private(set) var starvationCountsFrom: LocalTime
-  var settings: RoomSettings
+  /// As it has said them, or was told them last.
+  private(set) var settings: RoomSettings
+  /// When it was told them; nil if it has said them.
+  private var settingsTime: LocalTime?
   /// The announcements that it has.
   var announced = AnnouncedItems()
   /// Nil while the media connection is not open.
@@ -47,6 +50,18 @@ struct ConnectedRoom {
     lastHeard = now
     nextKeepAlive = now + keepAliveInterval
     statusIsGoodUntil = now + Self.statusLife
+  }
+
+  /// Time that a message takes to a room, and a status from there.
+  private static let settingsWay = Nanoseconds.milliseconds(250)
+
+  /// True unless it was told settings of which it is not known whether they have reached it.
+  var hasTakenSettings: Bool {
+    settingsTime.map { statusTime >= $0 + Self.settingsWay } ?? true
+  }
+
+  mutating func told(_ settings: RoomSettings, at now: LocalTime) {
+    (self.settings, settingsTime) = (settings, now)
   }
 
   /// A status that is older than this is shown as such.

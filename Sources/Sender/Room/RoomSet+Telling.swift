@@ -53,7 +53,7 @@ extension RoomSet {
       change(&settings)
       settings.limitVolume()
       settings.volume = min(settings.volume, volumeCap)
-      links[index].connected?.settings = settings
+      links[index].connected?.told(settings, at: now)
       if settings.delay != before.delay {
         links[index].connected?.excuseStarvation(at: now, delayedBy: settings.delay - before.delay)
       }
@@ -74,9 +74,12 @@ extension RoomSet {
       if change.usesFIR == true, !settings.hasFIR { throw .hasNoFIR(link.name) }
     }
     for index in links.indices where rooms.contains(links[index].id) {
-      guard var sound = links[index].connected?.settings.sound else { continue }
+      guard var settings = links[index].connected?.settings, var sound = settings.sound else {
+        continue
+      }
       change.apply(to: &sound)
-      links[index].connected?.settings.sound = sound
+      settings.sound = sound
+      links[index].connected?.told(settings, at: now)
       tell(index, .sound(sound), at: now)
     }
   }
