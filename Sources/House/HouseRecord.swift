@@ -54,10 +54,14 @@ package struct HouseRecord: Hashable, Sendable {
     package var id: String
     package var volume: Double?
     package var muted: Bool?
+    package var volumeLimit: Double?
 
-    package init(id: String, volume: Double?, muted: Bool?) {
-      (self.id, self.volume, self.muted) = (id, volume, muted)
+    package init(id: String, _ change: RoomChange) {
+      (self.id, volume, muted) = (id, change.volume, change.muted)
+      volumeLimit = change.volumeLimit
     }
+
+    var change: RoomChange { RoomChange(volume: volume, muted: muted, volumeLimit: volumeLimit) }
   }
 
   package var groups: [Group] = []

@@ -42,7 +42,7 @@ package struct RoomChange: Codable, Hashable, Sendable {
 
   /// Only how loud the rooms are to be.
   var level: RoomChange {
-    var level = RoomChange(volume: volume, muted: muted)
+    var level = RoomChange(volume: volume, muted: muted, volumeLimit: volumeLimit)
     level.isStep = isStep
     return level
   }

@@ -52,6 +52,17 @@ import enum House.Refusal
     #expect(world.problems.isEmpty)
   }
 
+  @Test func `a limit that a room has not heard yet outlives a scene, and the process`() throws {
+    let (_, scene) = try saveDinner()
+    world.hears(0, false)
+    try world.ask(.set(rooms: [rooms[0]], RoomChange(volumeLimit: 60)))
+    try world.ask(.scene(.recall(scene, group: nil)))
+    try world.restart()
+    world.advance(by: .seconds(5))
+    #expect(volume(0) == 400)
+    #expect(world.receivers[0].settings.volumeLimit == VolumeLimit(600))
+  }
+
   @Test func `a room that is away is as loud as in the scene when it is back`() throws {
     let (_, scene) = try saveDinner()
     try set(1, to: 90)

@@ -11,6 +11,13 @@ extension SimulatedWorld {
     receivers[index].settings.limitVolume()
   }
 
+  /// From now on it hears nothing of what it is told, until it does again: then it has heard all.
+  func hears(_ index: Int, _ hears: Bool) {
+    let receiver = receivers[index]
+    if hears { receivers[index].settings = receiver.unheard ?? receiver.settings }
+    receivers[index].unheard = hears ? nil : receiver.settings
+  }
+
   func set(volume: UInt16, of index: Int) { receivers[index].settings.volume = volume }
 
   /// Somebody else has set the channels.
@@ -53,9 +60,15 @@ extension SimulatedWorld {
     }
     for room in player.rooms where selection.contains(room.id) && holds(room, player) {
       guard let index = index(room.receiver) else { continue }
-      change(&receivers[index].settings)
-      receivers[index].settings.limitVolume()
-      receivers[index].settings.volume = min(receivers[index].settings.volume, player.volumeCap)
+      var settings = receivers[index].unheard ?? receivers[index].settings
+      change(&settings)
+      settings.limitVolume()
+      settings.volume = min(settings.volume, player.volumeCap)
+      if receivers[index].unheard == nil {
+        receivers[index].settings = settings
+      } else {
+        receivers[index].unheard = settings
+      }
     }
     return true
   }

@@ -38,6 +38,8 @@ final class SimulatedWorld: HousePlayers {
     var isPriming = false
     var settings = RoomSettings(
       volume: 500, isMuted: false, delay: .zero, channelMap: .stereo, volumeLimit: .full)
+    /// The settings that it was told and has not heard; nil if it hears all.
+    var unheard: RoomSettings?
 
     var answers: Bool { isOn && !needsPIN }
   }
@@ -108,6 +110,7 @@ final class SimulatedWorld: HousePlayers {
   ///   - span: for how long there is no process, by the clock on the wall.
   func restart(roomsPlayOn: Bool = false, after span: Nanoseconds = .zero) throws {
     wallLead = wallLead + span
+    for index in receivers.indices { receivers[index].unheard = nil }
     for index in receivers.indices where !roomsPlayOn {
       if case .ours = receivers[index].holder { receivers[index].holder = .nobody }
     }
@@ -363,7 +366,8 @@ final class SimulatedWorld: HousePlayers {
     } else if receiver.holder == .ours(player.number) {
       let state = receiver.isPriming ? .priming : state
       (shown.connection, shown.trouble) = (.connected(.made(state, holding: held)), nil)
-      shown.settings = player.hasStopped ? nil : receiver.settings
+      shown.settings = player.hasStopped ? nil : receiver.unheard ?? receiver.settings
+      shown.hasTakenSettings = receiver.unheard == nil
     } else if receiver.holder == .stranger, receiver.isLent {
       shown.connection = .away(reason: "stranger plays there for a while")
       shown.trouble = .lent(holder: "stranger")

@@ -57,6 +57,40 @@ import enum House.Refusal
     #expect(world.receivers[0].holder == .nobody)
   }
 
+  @Test func `a process that ends before a playing room has heard it leaves it to the next`() throws
+  {
+    let id = try play(in: kitchen, bath)
+    for index in [0, 1] { world.hears(index, false) }
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 40)))
+    try world.ask(.set(rooms: [kitchen], RoomChange(muted: true, volumeLimit: 30)))
+    try world.ask(.change(group: id, .init(rooms: RoomChange(volume: 20))))
+    try world.ask(.set(rooms: [bath], RoomChange(volume: 60)))
+    let shown = [kitchen, bath].map { room($0)?.volume }
+    #expect(shown[1] == 60 && world.receivers.map(\.settings.volume) == [500, 500])
+    try world.restart()
+    world.advance(by: .seconds(5))
+    #expect(world.receivers.map { Double($0.settings.volume) / 10 } == shown)
+    #expect(world.receivers[0].settings.volumeLimit == VolumeLimit(300))
+    #expect(world.receivers.map(\.settings.isMuted) == [true, false])
+    #expect(world.disk.record.debts.isEmpty)
+  }
+
+  @Test func `a room that has heard it is owed nothing, whatever was said before`() throws {
+    let id = try play(in: kitchen)
+    world.hears(0, false)
+    try world.ask(.set(rooms: [kitchen], RoomChange(volume: 40)))
+    try world.ask(.change(group: id, .init(rooms: RoomChange(volume: 70))))
+    #expect(world.disk.record.debts.map(\.volume) == [70])
+    world.hears(0, true)
+    world.advance(by: .seconds(2))
+    #expect(world.receivers[0].settings.volume == 700)
+    #expect(world.disk.record.debts.isEmpty)
+    // Somebody else turns it.
+    world.set(volume: 250, of: 0)
+    world.advance(by: .seconds(5))
+    #expect(world.receivers[0].settings.volume == 250)
+  }
+
   @Test func `the slider of a group leaves each room below its limit`() throws {
     let id = try play(in: kitchen, bath)
     try world.ask(.set(rooms: [bath], RoomChange(volumeLimit: 40)))

@@ -27,7 +27,7 @@ import Testing
       end: WallTime(seconds: 1_800_000_000), snoozedUntil: WallTime(seconds: 1_799_999_000))
     record.alarms = [first, AlarmRecord(Alarm(id: "a3", minute: 0, roomIds: ["one"]))]
     record.lastAlarm = 3
-    record.debts = [.init(id: "one", volume: 33.3, muted: true)]
+    record.debts = [.init(id: "one", .init(volume: 33.3, muted: true, volumeLimit: 60))]
     return record
   }
 

@@ -96,7 +96,10 @@ extension AlarmRecord {
 
 extension HouseRecord.Debt {
   /// False where somebody else has written it.
-  package var isSound: Bool { volume.map(RoomChange.volumes.contains) ?? true }
+  package var isSound: Bool {
+    volume.map(RoomChange.volumes.contains) ?? true
+      && volumeLimit.map(RoomChange.volumeLimits.contains) ?? true
+  }
 }
 
 extension Nanoseconds {

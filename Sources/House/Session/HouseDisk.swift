@@ -184,9 +184,7 @@ extension HouseSession {
     // Rooms that a killed process was about to silence are visited by the next one.
     let leaving = groups.values.flatMap { $0.handOver?.leaving ?? [] }
     let debts = alarms.debts.merging(leaving.map { ($0, RoomChange()) }) { debt, _ in debt }
-    record.debts = debts.sorted { $0.key < $1.key }.map {
-      .init(id: $0.key, volume: $0.value.volume, muted: $0.value.muted)
-    }
+    record.debts = debts.sorted { $0.key < $1.key }.map { .init(id: $0.key, $0.value) }
     record.rooms = rooms.values.compactMap(\.saved).sorted { $0.id < $1.id }
     return record
   }

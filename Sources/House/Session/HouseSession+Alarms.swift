@@ -143,7 +143,14 @@ extension HouseSession {
   private func setVolumes(of ring: AlarmRing) {
     let rooms = ring.quietRooms(ring.player.status)
     guard !rooms.isEmpty else { return }
-    for (room, before) in rooms where alarms.debts[room] == nil { alarms.debts[room] = before }
+    for (room, before) in rooms {
+      alarms.debts[room] =
+        alarms.debts[room].map { debt in
+          var all = before
+          all.merge(debt)
+          return all
+        } ?? before
+    }
     saveEdits()
     let isUrgent = ring.due - .seconds(1) <= now || disk.problem != nil
     for (room, _) in rooms where isUrgent || disk.kept.debts.contains(where: { $0.id == room }) {
@@ -319,44 +326,6 @@ extension HouseSession {
     (alarms.rings, alarms.ending) = ([:], [])
   }
 
-  // MARK: - Volumes
-
-  /// Makes rooms as loud as they are to be, once no alarm rings there and they can be told.
-  func payDebts() {
-    let before = alarms.debts
-    for room in before.keys.sorted() where ring(in: room) == nil {
-      guard let debt = before[room] else { continue }
-      if isSet(room, to: debt) {
-        alarms.debts[room] = nil
-        alarms.left.remove(room)
-      } else if isPayable(room) {
-        _ = try? setNow(debt, of: room)
-      }
-    }
-    guard alarms.debts != before else { return }
-    desk.hasNews = true
-    saveEdits()
-  }
-
-  /// A killed process would forget what it has begun before the disk had it.
-  private func isPayable(_ room: String) -> Bool {
-    let isKept = disk.problem != nil || disk.kept.debts.contains { $0.id == room }
-    let isVisited = plan.group(ofRoom: room) == nil && rooms[room]?.visit != nil
-    return isKept && !isVisited && rooms[room]?.sign == nil
-  }
-
-  private func isSet(_ room: String, to change: RoomChange) -> Bool {
-    let group = group(ofRoom: room)
-    let settings =
-      group.flatMap { $0.playerRoom(room, $0.player.status)?.settings }
-      ?? rooms[room]?.visit?.settings
-    guard let settings else { return false }
-    let cap = UInt16((night.volumeCap * 10).rounded())
-    let limit = min(settings.volumeLimit?.volume ?? cap, cap)
-    return change.volume.map { min(UInt16(($0 * 10).rounded()), limit) == settings.volume } ?? true
-      && change.muted ?? settings.isMuted == settings.isMuted
-  }
-
   /// Sets a room that an alarm has. Its volume counts for the alarm while that rings; before, for the time afterwards.
   func set(_ change: RoomChange, of room: String, in ring: AlarmRing) throws(Refusal) -> String {
     guard let number = ring.rooms[room] else { return "" }
@@ -423,9 +392,7 @@ struct HouseAlarms {
       restoring: record.alarms, lastNumber: record.lastAlarm, in: clock.zone, lead: clock.lead,
       at: now)
     lead = clock.alarmLead
-    for room in record.debts {
-      debts[room.id] = RoomChange(volume: room.volume, muted: room.muted)
-    }
+    for room in record.debts { debts[room.id] = room.change }
     left = Set(debts.keys)
   }
 

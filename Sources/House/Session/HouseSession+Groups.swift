@@ -73,8 +73,9 @@ extension HouseSession {
     if !change.isEmpty { noteUse(of: group) }
     if change.name != nil { plan.rename(id, to: name) }
     let moved = change.roomIds.map { move(group, to: $0) }
-    return [moved ?? "", try group.set(change, at: now)].filter { !$0.isEmpty }
-      .joined(separator: "\n")
+    let said = [moved ?? "", try group.set(change, at: now)]
+    owe(change.rooms, to: group.rooms.keys.sorted())
+    return said.filter { !$0.isEmpty }.joined(separator: "\n")
   }
 
   /// It plays in these rooms and no others. Those that leave sound until one that comes does.
@@ -124,8 +125,7 @@ extension HouseSession {
   func set(_ change: RoomChange, of room: String) throws(Refusal) -> String {
     if let ring = ring(in: room) { return try set(change, of: room, in: ring) }
     let said = try setNow(change, of: room)
-    // A free one was only promised to be told.
-    if plan.group(ofRoom: room) != nil, !change.level.isEmpty { alarms.debts[room] = nil }
+    if plan.group(ofRoom: room) != nil { owe(change, to: [room]) }
     return said
   }
 

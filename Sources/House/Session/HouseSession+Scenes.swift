@@ -46,7 +46,7 @@ extension HouseSession {
     _ = move(group, to: ids)
     for room in rooms {
       guard let volume = room.volume else { continue }
-      alarms.debts[room.id] = RoomChange(volume: volume)
+      alarms.debts[room.id, default: RoomChange()].merge(RoomChange(volume: volume))
     }
     return Done(group: group.id, said: text(of: scene))
   }

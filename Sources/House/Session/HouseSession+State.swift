@@ -143,6 +143,9 @@ extension HouseSession {
     take(link?.settings ?? visit?.settings, into: &room)
     if ring?.isRinging != true, let debt = alarms.debts[id] {
       (room.volume, room.muted) = (debt.volume ?? room.volume, debt.muted ?? room.muted)
+      if room.isVolumeLimitFixed != true {
+        room.volumeLimit = debt.volumeLimit ?? room.volumeLimit
+      }
     }
     visit?.promise(&room)
     room.canUnpair = receiver(of: id).map(known.paired.contains) ?? false

@@ -169,7 +169,7 @@ extension HouseSession {
   /// One that has come back is as loud as the one that was there. Where one of both was changed, the other follows.
   private func keepLevels(_ pair: StereoPair) {
     let (left, right) = (pair.left.room, pair.right.room)
-    let awaited = pair.rooms.filter { alarms.debts[$0] != nil || ring(in: $0) != nil }
+    let awaited = pair.rooms.filter { isOwed($0) || ring(in: $0) != nil }
     guard awaited.isEmpty else {
       // One that is owed something follows the one that is there.
       speakersThere.formUnion(
@@ -224,8 +224,8 @@ extension HouseSession {
   private func tellNow(_ change: RoomChange, to room: String) {
     if let ring = ring(in: room), let number = ring.rooms[room] {
       _ = try? ring.player.set(change, in: [.room(number)])
-    } else {
-      _ = try? setNow(change, of: room)
+    } else if (try? setNow(change, of: room)) != nil {
+      owe(change, to: [room])
     }
   }
 

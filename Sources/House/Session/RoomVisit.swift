@@ -26,10 +26,13 @@ final class RoomVisit {
 
   var nextDeadline: LocalTime { deadline }
 
-  /// As the room has said them; nil before it is reached.
-  var settings: RoomSettings? {
-    hasLeft ? nil : player.status().rooms.first { $0.id == room }?.settings
+  /// Nil once it is over.
+  var link: GroupStatus.Room? {
+    hasLeft ? nil : player.status().rooms.first { $0.id == room }
   }
+
+  /// As the room has said them; nil before it is reached.
+  var settings: RoomSettings? { link?.settings }
 
   /// False where it is too late to tell it more.
   func tell(_ change: RoomChange, at now: LocalTime) -> Bool {
