@@ -27,9 +27,7 @@ class Groups(Part):
         for room in ids:
             self.api("PATCH", f"/rooms/{room}", {"volume": 50})
         self.home.wait(lambda state: all(room["volume"] == 50 for room in state["rooms"] if room["id"] in ids))
-        self.lost, self.told = {}, {}
         self.state = {"lastGroup": 0, "groups": [], "lastScene": 0, "scenes": [], "rooms": {room: [50, 100] for room in ids}, "used": {}}
-        self.note_volumes(self.state)
         make(self.state, ids)
         assert made["id"] == self.state["groups"][0]["id"]
 
@@ -75,36 +73,13 @@ class Groups(Part):
         """Rooms have to be connected again before the household knows how loud they are."""
         candidates = [self.state] + ([self.after] if self.after is not None else [])
         wanted = [candidate["rooms"] for candidate in candidates]
-        if self.after:
-            self.note_volumes(self.after)
         try:
             self.home.wait(lambda state: self.volumes(state) in wanted, seconds=CONNECTED_S)
         except RuntimeError:
             pass  # The comparison says it.
         super().compare()
-        self.tally["strange"]["volume"] += len(self.lost)
-        self.lost = {}
-        # A room in no group says only when it is in one again that it was never told.
-        self.told = {room: told for room, told in self.told.items() if not of_room(self.state, room)}
-        self.note_volumes(self.state)
-
-    def note_volumes(self, state):
-        """Keeps what each room was told since the kill before, or since it was in a group."""
-        for room, volume in state["rooms"].items():
-            self.told.setdefault(room, []).append(list(volume))
-
-    def fits(self, state, found):
-        """One fault is counted, and fails the run only with --strict: a room may be as loud as it was, or be told of a scene that was not recalled."""
-        wanted, self.lost = self.shown(state), {}
-        wanted["rooms"] = dict(wanted["rooms"])
-        for room, volume in found["rooms"].items():
-            told = [{one[index] for one in self.told[room]} for index in (0, 1)]
-            if volume != wanted["rooms"][room] and volume[0] in told[0] and volume[1] in told[1]:
-                self.lost[room] = wanted["rooms"][room] = volume
-        return wanted == found
 
     def adopted(self, state, found):
-        state["rooms"].update({room: list(volume) for room, volume in self.lost.items()})
         for g in state["groups"]:
             if g["id"] not in found["groups"]:
                 continue
@@ -118,7 +93,6 @@ class Groups(Part):
 
     def settle(self):
         """What depends on the current entry is drawn once it is current: before, what was chosen does not sound yet."""
-        self.note_volumes(self.state)
         wanted = {g["id"]: g["current"] for g in self.state["groups"] if g["rooms"] and not isinstance(g["current"], New)}
 
         def current(state):

@@ -142,9 +142,7 @@ def report(tally, kills, seconds):
     cut = tally["cut"]
     print(f"{kills} kills in {seconds:.0f} s: {total['done']} edits answered as done, {total['unanswered']} without an answer, of which {cut['done']} were done "
           f"and {cut['not done']} not (others would have changed nothing)")
-    strange = tally["strange"]
-    print(f"counted: {strange['volume']} rooms as loud as before or as in a scene that was not recalled, {strange['room']} rooms that played on though the music "
-          "had left them", flush=True)
+    print(f"counted: {tally['strange']['room']} rooms that played on though the music had left them", flush=True)
 
 
 if __name__ == "__main__":
