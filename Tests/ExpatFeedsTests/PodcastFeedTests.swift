@@ -116,6 +116,12 @@ import Testing
     #expect(undated.map(\.guid) == (0..<PodcastFeed.episodeLimit).map { "g\($0)" })
   }
 
+  @Test func `an episode without an address is none, whatever it says of its type`() throws {
+    let found = try feed(
+      rss(item(1) + "<item><guid></guid><enclosure url=' ' type='audio/mpeg'/></item>"))
+    #expect(found.episodes.map(\.guid) == ["g1"])
+  }
+
   @Test func `long texts are cut, and an address that is too long is left out`() throws {
     let long = String(repeating: "ä", count: 200_000)
     let found = try feed(

@@ -144,7 +144,7 @@ final class FeedReader {
     default: return nil
     }
     guard let address = value(name == "link" ? "href" : "url", attributes),
-      address.utf8.count <= PodcastFeed.addressLimit,
+      (1...PodcastFeed.addressLimit).contains(address.utf8.count),
       Self.isAudio(value("type", attributes), address)
     else { return nil }
     return address
