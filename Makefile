@@ -22,7 +22,7 @@ help:
 	@echo "make test-second           takes one of two daemons away while music plays; as root, after make build; 2 minutes"
 	@echo "make test-alarm            lets alarms ring without their daemon, and without a network; as root, after make build; 13 minutes"
 	@echo "make test-mpd [SHOW=1]     says a few hundred things to Debian's mpd and to the daemon, and compares the answers; after make build; a minute"
-	@echo "make test-mpd-clients      steers the daemon by mpc, ncmpcpp, ncmpc, Cantata, mpDris2 and others, as far as they are installed; after make build; two minutes"
+	@echo "make test-mpd-clients      steers the daemon by mpc, ncmpcpp, ncmpc, Cantata, Ario, GMPC, mpdscribble, mpDris2 and others, as far as they are installed; after make build; three minutes"
 	@echo "make test-edits            200 kills under edits of every kind, 1000 orders of two pages and a terminal, music that moves; as root, after make build; half an hour"
 	@echo "make test-loudness [TRACKS=10000]  measures that many songs, and listens whether rooms play all of them equally loud; as root, after make build; 10 minutes"
 	@echo "make test-servers          a household plays from supysonic, minidlna and, where it is installed, gerbera, servers of libraries; as root, after make build; 6 minutes"
@@ -114,7 +114,7 @@ test-mpd:
 
 test-mpd-clients:
 	@$(call built,$(BUILD))
-	@Tests/MPD/clients.py $(CLIENT)
+	@Tests/MPD/clients.py $(if $(SONGS),--songs $(SONGS)) $(CLIENT)
 
 test-edits:
 	@$(call built,$(BUILD))

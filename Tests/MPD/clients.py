@@ -1,51 +1,30 @@
 #!/usr/bin/env python3
 """Lets real clients of MPD steer `tutti serve`. `make test-mpd-clients` runs it.
 
-    clients.py [NAME…]     only these: mpc python desktop satellite terminal cantata
+    clients.py [NAME…]         only these: mpc python desktop satellite terminal cantata ario gmpc mpdscribble
+    clients.py --songs 10000   only Cantata, which must read so many songs within 2 seconds, three times
 
 Needs mpd and ffmpeg. Clients that are not installed are left out, which it says. What `mpc` prints is compared with what it
-prints for Debian's mpd; the others fail if they do not show what they should within 20 seconds.
+prints for Debian's mpd; the others fail if they do not show what they should within 20 seconds. Where `TUTTI_SHOTS` names a folder,
+it gets a picture of each client that has a window.
 """
+import argparse
 import asyncio
+import http.server
 import os
 import pathlib
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
+import urllib.parse
 
-from exchanges import WAIT, Bed, free_ports, make_songs, settle
-
-FAILURES = []
-
-
-def check(is_right, what):
-    if not is_right:
-        FAILURES.append(what)
-        print(f"clients: {what}", file=sys.stderr)
-
-
-def reach(what, condition):
-    end = time.monotonic() + WAIT
-    while not condition():
-        if time.monotonic() > end:
-            return check(False, f"in vain: {what}")
-        time.sleep(0.02)
-
-
-def output(*words, **more):
-    """The text of a program that has ended: those that wait for something give up by themselves before this time."""
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace", timeout=10 * WAIT, **more)
-
-
-def mpc(port, *words):
-    return output("mpc", "-h", "127.0.0.1", "-p", port, *words)
-
+from desktops import DESK, by_ario, by_cantata, by_gmpc
+from exchanges import SONGS, WAIT, Bed, free_ports, make_many, make_songs, settle
+from watching import FAILURES, Proxy, check, mpc, output, reach
 
 # What mpc prints for both servers. Of times only the length counts.
 MPC = """
@@ -174,70 +153,94 @@ def by_terminal(port, bed):
     return "browses, adds and plays"
 
 
-class Proxy:
-    """Passes bytes on, and keeps what a client says and is refused."""
+class Scrobbler(http.server.BaseHTTPRequestHandler):
+    """Stands in for a service that hears what was played."""
 
-    def __init__(self, port):
-        self.target, self.said, self.refused = port, [], []
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+    def do_GET(self):
+        here = f"http://127.0.0.1:{self.server.server_port}"
+        self.answer(f"OK\nsession\n{here}/now\n{here}/played\n")
 
-    def accept(self):
-        while True:
-            client = self.server.accept()[0]
-            other = socket.create_connection(("127.0.0.1", self.target))
-            for one, two, kept, pattern in [(client, other, self.said, rb"[^\n]+"), (other, client, self.refused, rb"ACK [^\n]+")]:
-                threading.Thread(target=self.pass_on, args=(one, two, kept, pattern), daemon=True).start()
+    def do_POST(self):
+        words = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.told.append((self.path, dict(urllib.parse.parse_qsl(words))))
+        self.answer("OK\n")
 
-    def pass_on(self, one, two, kept, pattern):
-        try:
-            while part := one.recv(65536):
-                kept += [(time.monotonic(), line.decode(errors="replace")) for line in re.findall(pattern, part)]
-                two.sendall(part)
-            two.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+    def answer(self, words):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(words)))
+        self.end_headers()
+        self.wfile.write(words.encode())
+
+    def log_message(self, *_):
+        pass
 
 
-def by_cantata(port, bed):
+def by_mpdscribble(port, bed):
+    service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scrobbler)
+    service.told = []
+    threading.Thread(target=service.serve_forever, daemon=True).start()
     proxy = Proxy(port)
-    home = bed.folder / "cantata"
-    (home / ".config/cantata").mkdir(parents=True)
-    (home / ".config/cantata/cantata.conf").write_text(f"[General]\nversion=2.5.0\ncurrentConnection=\n\n[Connection]\nhost=127.0.0.1\nport={proxy.port}\ndir=\n")
-    folders = {str(path.relative_to(bed.folder / "music")) for path in (bed.folder / "music").rglob("*") if path.is_dir()}
-    cantata = subprocess.Popen(["xvfb-run", "-a", "dbus-run-session", "--", "cantata"], env={**os.environ, "HOME": str(home)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        reach("Cantata reads all folders", lambda: folders <= {line[8:-1] for _, line in proxy.said if line.startswith("lsinfo \"")})
-        reach("Cantata reads the playlists", lambda: any(line == "listplaylists" for _, line in proxy.said))
-    finally:
-        os.killpg(cantata.pid, 15)
-        cantata.wait(WAIT)
-    known = r"unknown command \"channels\"|Unsupported URI scheme|\{listplaylistinfo\} No such playlist|\{albumart\} No file exists"
-    for _, line in proxy.refused:
-        check(re.search(known, line), f"Cantata is refused: {line}")
-    return "reads the library"
+    (bed.folder / "mpdscribble.conf").write_text(f"""log = -
+host = 127.0.0.1
+port = {proxy.port}
+[stand-in]
+url = http://127.0.0.1:{service.server_port}/
+username = somebody
+password = secret
+journal = {bed.folder}/journal
+""")
+    # mpdscribble tells of nothing that is shorter than 30 seconds, and of the rest when half of it was heard.
+    make_songs(bed.folder / "music", [("Moondog", "H'art Songs", 4, "Enough about Human Rights", "Jazz", "1978", 31)])
+    mpc(port, "-w", "update")
+    for line in ["clear", "add|Moondog", "add|Nina Simone/Pastel Blues/10.flac", "play"]:
+        mpc(port, *line.split("|"))
+    bed.start("mpdscribble", "mpdscribble", "--no-daemon", "--conf", bed.folder / "mpdscribble.conf")
+
+    def told(path, **wanted):
+        return lambda: any(where == path and wanted.items() <= words.items() for where, words in service.told)
+
+    reach("mpdscribble tells what plays", told("/now", a="Moondog", t="Enough about Human Rights", b="H'art Songs", l="31", n="4"))
+    reach("half of the song is heard", lambda: re.search(r"0:(1[89]|2\d)/0:31", mpc(port, "status").stdout))
+    check(not told("/played")(), "mpdscribble tells of a song before its end")
+    mpc(port, "next")
+    reach("mpdscribble tells what was played", told("/played", **{"a[0]": "Moondog", "t[0]": "Enough about Human Rights"}))
+    reach("mpdscribble tells what plays next", told("/now", a="Nina Simone", t="Sinnerman"))
+    proxy.check_refusals("mpdscribble", "unknown command \"subscribe\"")
+    mpc(port, "clear")
+    return "tells what plays and what was played"
 
 
-def main():
-    wanted = sys.argv[1:]
+def run(wanted, songs):
     with tempfile.TemporaryDirectory(prefix="tutti-mpd.") as name:
         bed = Bed(pathlib.Path(name))
+        theirs, ours = bed.ports[:2]
         try:
-            make_songs(bed.folder / "music")
-            theirs, ours = bed.ports[:2]
-            for server, who in ((bed.start_mpd(theirs), "mpd"), (bed.start_tutti(*bed.ports[1:]), "tutti")):
-                settle(server, who)
+            if songs:
+                make_many(bed.folder / "music", songs)
+                settle(bed.start_tutti(*bed.ports[1:]), "tutti", songs)
+            else:
+                make_songs(bed.folder / "music", SONGS)
+                for server, who in ((bed.start_mpd(theirs), "mpd"), (bed.start_tutti(*bed.ports[1:]), "tutti")):
+                    settle(server, who, len(SONGS))
             for client, needs, drive in [
                 ("mpc", ["mpc"], lambda: same_by_mpc((theirs, ours), bed)), ("python", [], lambda: by_python(ours)), ("desktop", ["mpDris2", "playerctl", "dbus-run-session"], lambda: by_desktop(ours, bed)),
                 ("satellite", [], lambda: by_satellite(ours, bed)), ("terminal", ["tmux"], lambda: by_terminal(ours, bed)),
-                ("cantata", ["cantata", "xvfb-run", "dbus-run-session"], lambda: by_cantata(ours, bed))]:
+                ("cantata", ["cantata", *DESK], lambda: "; ".join(by_cantata(ours, bed, songs or len(SONGS)) for _ in range(3 if songs else 1))), ("ario", ["ario", "xdotool", *DESK], lambda: by_ario(ours, bed)),
+                ("gmpc", ["gmpc", "xdotool", *DESK], lambda: by_gmpc(ours, bed)), ("mpdscribble", ["mpdscribble"], lambda: by_mpdscribble(ours, bed))]:
                 if wanted and client not in wanted:
                     continue
                 missing = [program for program in needs if not shutil.which(program)]
                 print(f"{client}: {'left out, as there is no ' + ', '.join(missing) if missing else drive()}", flush=True)
         finally:
             bed.end()
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("names", nargs="*", metavar="NAME")
+    options.add_argument("--songs", type=int)
+    options = options.parse_args()
+    run(["cantata"] if options.songs else options.names, options.songs)
     print(f"{len(FAILURES)} failures")
     sys.exit(1 if FAILURES else 0)
 

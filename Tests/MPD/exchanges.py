@@ -11,6 +11,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -179,14 +180,32 @@ def reasons(command, lines):
             for line in lines]
 
 
-def make_songs(folder):
-    for artist, album, track, title, genre, date, seconds in SONGS:
+def make_songs(folder, songs):
+    for artist, album, track, title, genre, date, seconds in songs:
         path = folder / artist / album
         path.mkdir(parents=True, exist_ok=True)
         tags = {"artist": artist, "album": album, "track": str(track), "title": title, "genre": genre, "date": date, "album_artist": artist}
         words = [word for key, value in tags.items() for word in ("-metadata", f"{key}={value}")]
         subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"sine=frequency={200 + 50 * track}:sample_rate=48000:duration={seconds}", "-ac", "2", *words,
                         "-c:a", "flac", path / f"{track}.flac"], check=True)
+
+
+def make_many(folder, count):
+    """Songs of a second: 4 on each album, 40 of each artist. All are copies of one file, with tags of their own."""
+    make_songs(folder, [("One", "One", 1, "One", "Pop", "2000", 1)])
+    first = (folder / "One/One/1.flac").read_bytes()
+    shutil.rmtree(folder / "One")
+    place, is_last = 4, False  # of the blocks before the sound; the first one says what its format is
+    while not is_last:
+        is_last, place = first[place] & 0x80, place + 4 + int.from_bytes(first[place + 1:place + 4], "big")
+    for number in range(count):
+        artist, album, track = f"Artist {number // 40}", f"Album {number // 4}", number % 4 + 1
+        tags = [f"{name}={text}".encode() for name, text in [("ARTIST", artist), ("ALBUM", album), ("TITLE", f"Song {number}"), ("TRACKNUMBER", track), ("DATE", 1950 + number % 70)]]
+        block = b"".join(len(text).to_bytes(4, "little") + text for text in [b"", *tags])
+        block = block[:4] + len(tags).to_bytes(4, "little") + block[4:]
+        path = folder / artist / album / f"{track}.flac"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"fLaC\0" + first[5:42] + b"\x84" + len(block).to_bytes(3, "big") + block + first[place:])
 
 
 def free_ports(count):
@@ -250,10 +269,10 @@ audio_output {{
         return self.connect(port, "tutti")
 
 
-def settle(server, name):
-    """Waits until all songs are there, and gives both the same options."""
-    end = time.monotonic() + WAIT
-    while f"songs: {len(SONGS)}" not in server.ask("stats") or "updating_db" in server.status():
+def settle(server, name, count):
+    """Waits until all songs are there, for a minute longer with each 1000 of them, and gives both the same options."""
+    end = time.monotonic() + WAIT + count * 0.06
+    while f"songs: {count}" not in server.ask("stats") or "updating_db" in server.status():
         if time.monotonic() > end:
             sys.exit(f"exchanges: {name} has not all songs: {server.ask('stats')}")
         time.sleep(0.05)
@@ -293,11 +312,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="tutti-mpd.") as name:
         bed = Bed(pathlib.Path(name))
         try:
-            make_songs(bed.folder / "music")
+            make_songs(bed.folder / "music", SONGS)
             mpd, tutti = bed.start_mpd(bed.ports[0]), bed.start_tutti(*bed.ports[1:])
             print(f"mpd says {mpd.greeting.strip()}, tutti says {tutti.greeting.strip()}")
             for server, who in ((mpd, "mpd"), (tutti, "tutti")):
-                settle(server, who)
+                settle(server, who, len(SONGS))
             count, used, unexplained = compare(mpd, tutti, bed.ports, bed, options.show)
         finally:
             bed.end()
