@@ -53,11 +53,14 @@ async def test_names_what_could_not_be_played(hass, entry, house):
 
 async def test_a_sleep_timer_is_set_and_ended(hass, entry):
     await until(hass, lambda: state(hass).state == "playing")
-    group = entry.runtime_data.groups
+
+    def sleeps():
+        return any("sleepAtMs" in group for group in entry.runtime_data.groups.values())
+
     await hass.services.async_call(DOMAIN, "sleep", {"entity_id": KITCHEN, "minutes": 30}, blocking=True)
-    await until(hass, lambda: any("sleepAtMs" in g for g in group.values()))
+    await until(hass, sleeps)
     await hass.services.async_call(DOMAIN, "sleep", {"entity_id": KITCHEN, "minutes": 0}, blocking=True)
-    await until(hass, lambda: not any("sleepAtMs" in g for g in group.values()))
+    await until(hass, lambda: not sleeps())
 
 
 async def test_volume_is_the_rooms_own(hass, entry):
