@@ -144,12 +144,9 @@ extension HouseSession {
     let rooms = ring.quietRooms(ring.player.status)
     guard !rooms.isEmpty else { return }
     for (room, before) in rooms {
-      alarms.debts[room] =
-        alarms.debts[room].map { debt in
-          var all = before
-          all.merge(debt)
-          return all
-        } ?? before
+      var debt = before
+      debt.merge(alarms.debts[room] ?? RoomChange())
+      alarms.debts[room] = debt
     }
     saveEdits()
     let isUrgent = ring.due - .seconds(1) <= now || disk.problem != nil
