@@ -134,7 +134,7 @@ class Part:
         found = self.read()
         candidates = [self.state] + ([self.after] if self.after is not None else [])
         for candidate in candidates:
-            if self.fits(candidate, found):
+            if self.shown(candidate) == found:
                 wasCut = self.after is not None and self.shown(self.state) != self.shown(self.after)
                 if wasCut:
                     self.tally["cut"]["done" if candidate is self.after else "not done"] += 1
@@ -144,9 +144,6 @@ class Part:
         edits = "\n  ".join(self.done[-12:])
         wanted = " or ".join(difference(self.shown(candidate), found) for candidate in candidates)
         raise Wrong(f"{self.name}: {wanted}\n since the kill before:\n  {edits}")
-
-    def fits(self, state, found):
-        return self.shown(state) == found
 
     def adopted(self, state, found):
         """Returns the state with what only the household knew."""
