@@ -81,8 +81,11 @@ struct SweepRecording {
       let seconds = position(atFrame: Double(frame))
       worst = max(worst, abs(late))
       #expect(abs(amplitude - 0.5) < 0.01, "\(amplitude) at \(seconds) s", sourceLocation: location)
-      // A frame left out or heard twice stays so to the end; the rooms' steering moves by less.
-      #expect(abs(late) < 0.95, "late by \(late) frames at \(seconds) s", sourceLocation: location)
+      // A frame left out or heard twice stays so to the end; the rooms' steering moves by less. A busy machine's room
+      // starts a little off and slides into place; no room may sound further off than 100 µs.
+      let limit = seconds < 1 ? 100e-6 * Double(rate) : 0.95
+      #expect(
+        abs(late) < limit, "late by \(late) frames at \(seconds) s", sourceLocation: location)
     }
     print("   worst", worst, "frames, from", begin, "to", end)
   }
