@@ -131,20 +131,19 @@ extension Client {
   func skip(_ transport: Order.Transport) async throws {
     let (state, group) = try await view()
     guard let group, group.state.word != .stop else { throw Ack.notPlaying }
-    if transport == .previous, let before = try await songBefore(group, state) {
-      return try await play(before, group)
-    }
+    let before = transport == .previous ? try await songBefore(group, state) : nil
+    // Until a song is heard, the household knows better than its state which one was chosen last.
+    if let before, group.elapsed(at: state.nowMs) > 0 { return try await play(before, group) }
     _ = try await perform(.transport(group: group.id, transport))
-    if transport == .next, group.queue.count > 1 { try await settle(after: group) }
+    let isOther = transport == .next ? group.queue.count > 1 : before != nil
+    if isOther { try await settle(after: group) }
     if group.state.word == .pause { try await pause("0") }
   }
 
   /// The song before one that has played for a while, which the household would begin anew. Nil for a station, which knows
-  /// its titles, and while it is not clear yet what plays.
+  /// its titles.
   private func songBefore(_ group: HouseState.Group, _ state: HouseState) async throws -> Int? {
-    guard let item = group.item, !item.isLive, group.elapsed(at: state.nowMs) > 0 else {
-      return nil
-    }
+    guard let item = group.item, !item.isLive else { return nil }
     let ids = try await queue(of: group, state).ids
     guard let place = ids.firstIndex(of: item.entryId), place > 0 || group.repeat != .off else {
       return nil
