@@ -48,11 +48,17 @@ def same_by_mpc(ports, bed):
     for line in lines:
         theirs, ours = (shown(port, line) for port in ports)
         check(theirs == ours, f"mpc {line}: mpd {theirs}, tutti {ours}")
-    shutil.copyfile(bed.folder / "music/Björk/Début/1.flac", bed.folder / "music/Björk/Début/3.flac")
+    other = bed.folder / "music/Björk/Début/3.flac"
+    shutil.copyfile(other.with_name("1.flac"), other)
     for port in ports:
         check(mpc(port, "-w", "update").returncode == 0, "mpc -w update")
         check("Björk/Début/3.flac" in mpc(port, "listall", "Björk").stdout, f"mpc -w update has not waited on port {port}")
-    return f"{len(lines) + 1} commands"
+    # The clients that come next know how many songs there are.
+    other.unlink()
+    for port in ports:
+        check(mpc(port, "-w", "update").returncode == 0, "mpc -w update")
+        check("Björk/Début/3.flac" not in mpc(port, "listall", "Björk").stdout, f"a song that was removed is still listed on port {port}")
+    return f"{len(lines) + 2} commands"
 
 
 def by_python(port):
