@@ -73,9 +73,6 @@ extension ClockFilter {
       }
     }
     if let found = suspicion(of: sample) { return quarantine(found) }
-    if let suspect, (sample.midpoint - suspect.sample.midpoint).seconds > Tuning.faultTime {
-      self.suspect = nil
-    }
     place(sample)
     forgetOldest()
     guard isSolveDue(at: sample.arrival) else { return .inserted }
