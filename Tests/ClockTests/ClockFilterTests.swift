@@ -171,6 +171,41 @@ struct ClockFilterTests {
     #expect(filter.insert(try #require(entries.first).sample) == .rejected)
   }
 
+  @Test func `samples a whole window apart belong together, with a nanosecond more they do not`()
+    throws
+  {
+    for (excess, outcome) in [(0, .inserted), (1, .step)] as [(Int64, ClockFilter.Outcome)] {
+      var filter = ClockFilter()
+      #expect(filter.insert(try Self.exact(at: 0)) == .inserted)
+      #expect(filter.insert(try Self.exact(at: Tuning.window.count + excess)) == outcome)
+      #expect(filter.samples.count == 2 - Int(excess))
+    }
+    for (excess, outcome) in [(0, .inserted), (1, .rejected)] as [(Int64, ClockFilter.Outcome)] {
+      var filter = ClockFilter()
+      #expect(filter.insert(try Self.exact(at: Tuning.window.count + excess)) == .inserted)
+      #expect(filter.insert(try Self.exact(at: 0)) == outcome)
+    }
+    for (excess, count) in [(0, 3), (1, 2)] as [(Int64, Int)] {
+      var filter = ClockFilter()
+      for time in [0, Tuning.window.count / 2, Tuning.window.count + excess] {
+        #expect(filter.insert(try Self.exact(at: time)) == .inserted)
+      }
+      #expect(filter.samples.count == count)
+    }
+  }
+
+  @Test(arguments: [(1, .quarantined), (100, .inserted)] as [(Int64, ClockFilter.Outcome)])
+  func `the longer nothing was heard, the more the clocks may have moved`(
+    seconds: Int64, outcome: ClockFilter.Outcome
+  ) throws {
+    var filter = ClockFilter()
+    for index in 0..<600 as Range<Int64> {
+      _ = filter.insert(try Self.exact(at: index * 50_000_000))
+    }
+    let late = try Self.exact(at: 29_950_000_000 + seconds * 1_000_000_000)
+    #expect(filter.insert(try #require(shifted(late, by: 185_000))) == outcome)
+  }
+
   @Test func `round trips are those of the samples`() throws {
     var filter = ClockFilter(solveInterval: .zero)
     #expect(filter.medianRoundTrip == nil)
@@ -258,6 +293,15 @@ struct ClockFilterTests {
       _ = filter.insert(sample)
       _ = filter.estimate(at: LocalTime(nanoseconds: local))
     }
+  }
+
+  /// A sample whose packets took 50 µs each, between clocks that show the same.
+  private static func exact(at midpoint: Int64) throws -> TimeSample {
+    let met = GroupTime(nanoseconds: midpoint)
+    return try #require(
+      TimeSample(
+        requestSentAt: LocalTime(nanoseconds: midpoint - 50_000), requestReceivedAt: met,
+        answerSentAt: met, answerReceivedAt: LocalTime(nanoseconds: midpoint + 50_000)))
   }
 
   private func shifted(_ sample: TimeSample, by offset: Int64) -> TimeSample? {

@@ -82,8 +82,12 @@ struct RenderClockTests {
     var clock = RenderClock(sampleRate: 48_000, device: .edge, storedDrift: nil)
     #expect(clock.observe(DeviceFrame(480), at: LocalTime(nanoseconds: 10_000_000)) == true)
     let before = clock.localTime(of: DeviceFrame(0))
-    #expect(clock.observe(DeviceFrame(480), at: LocalTime(nanoseconds: 15_000_000)) == false)
+    for late in [300, 5_000_000] as [Int64] {
+      let time = LocalTime(nanoseconds: 10_000_000 + late)
+      #expect(clock.observe(DeviceFrame(480), at: time) == false)
+    }
     #expect(clock.localTime(of: DeviceFrame(0)) == before)
+    #expect(clock.observedSeconds == 0)
   }
 
   @Test func `an outlier is ignored and twenty are believed`() {
