@@ -212,8 +212,10 @@ def main():
     survivors = []
     with concurrent.futures.ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         futures = {pool.submit(trials.attempt, mutant, tests[mutant.number]): mutant for mutant in mutants}
-        for future in concurrent.futures.as_completed(futures):
+        for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
             mutant = futures[future]
+            if done % 50 == 0:
+                print(f"          {done} of {len(mutants)}, {len(survivors)} survived", flush=True)
             if isinstance(mutant, places.Place):
                 print(f"{'survives' if not future.result() else 'noticed '}  {name(mutant)}: {future.result() or ''}"[:220], flush=True)
             elif not future.result():
