@@ -45,6 +45,17 @@ import Testing
     #expect(try place() == [1, 0])
   }
 
+  @Test func `an entry that is removed while it plays hands on at once`() throws {
+    try edit(.play(0))
+    let group = try #require(world.session.groups[id])
+    _ = try group.edit(.remove([0]))
+    // A process that ends now goes on with the next entry, though the one that is gone still sounds.
+    #expect(group.goal(group.player.status) == QueuePlace(turnOf: 1))
+    #expect(group.player.status.item?.item.id == 0)
+    world.advance(by: .seconds(1))
+    #expect(try place() == [1, 30])
+  }
+
   @Test func `next goes to where an entry was left, also while nothing plays`() throws {
     try edit(.play(0))
     try transport(.next)

@@ -124,9 +124,12 @@ package final class HouseGroup {
 
   /// Where it is to go on after a restart: where somebody has sent it, though that does not sound yet.
   package func goal(_ status: GroupStatus) -> QueuePlace? {
-    guard !isResting(status), let chosen = status.chosen, let target = status.target else {
-      return place(status)
+    guard !isResting(status), let chosen = status.chosen else { return place(status) }
+    // One that was removed sounds until the next one does.
+    if !player.playlist.contains(chosen.id), let next = status.next {
+      return QueuePlace(turnOf: next.item.id)
     }
+    guard let target = status.target else { return place(status) }
     if status.resumes { return QueuePlace(turnOf: chosen.id) }
     return QueuePlace(entry: chosen.id, seconds: target.seconds.rounded(to: 3))
   }
