@@ -68,6 +68,29 @@ import WireProtocol
     #expect(left.beginning.first?.place == place)
   }
 
+  /// The tables had the choice, and the file of the streams did not yet.
+  @Test(arguments: [4, 9]) func `an entry that was chosen after the stream was kept is played`(
+    beginning: UInt64
+  ) {
+    var house = house()
+    house.groups[0].queue = QueueRecord(
+      [4, 9].map { .init(id: $0, rank: Int64($0), .init(location: "/song.flac")) })
+    house.groups[0].place = QueuePlace(turnOf: 9)
+    var record = Self.record
+    record.beginning = .init(entry: beginning, position: .zero, start: .zero + .seconds(112))
+    let comeback = Comeback(
+      house, after: LeftMusic(streams: ["a": record]),
+      at: LocalTime(nanoseconds: -3_000_000_000) + .seconds(50))
+    #expect(comeback.successions.isEmpty == (beginning == 4))
+    #expect(comeback.beginning.map(\.place) == (beginning == 4 ? [QueuePlace(turnOf: 9)] : []))
+    // What plays on by itself was chosen before.
+    house.groups[0].place = QueuePlace(entry: 9, seconds: 0)
+    let other = Comeback(
+      house, after: LeftMusic(streams: ["a": record]),
+      at: LocalTime(nanoseconds: -3_000_000_000) + .seconds(50))
+    #expect(!other.successions.isEmpty)
+  }
+
   @Test func `what ends the program again and again is not gone on with`() {
     let left = LeftMusic(streams: ["a": Self.record], deaths: Resumption.deathLimit)
     #expect(Comeback(house(), after: left, at: LocalTime(nanoseconds: 0)).successions.isEmpty)

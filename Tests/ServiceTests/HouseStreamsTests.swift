@@ -1,6 +1,7 @@
 import Clock
 import Foundation
 import LinuxIO
+import Synchronization
 import TestSupport
 import Testing
 import WireProtocol
@@ -71,6 +72,58 @@ import WireProtocol
     #expect(answers == [0, 1])
     streams.endWaiting()
     #expect(answers == [0, 1, 2])
+  }
+
+  @Test func `the tables are written first`() throws {
+    let written = DispatchSemaphore(value: 0)
+    let count = Mutex(0)
+    let streams = try HouseStreams(
+      path: path, senderID: try #require(me), tell: { _ in },
+      wrote: { _ in
+        count.withLock { $0 += 1 }
+        written.signal()
+      })
+    streams.saving(1)
+    streams.keep(Self.record, of: "a")
+    streams.post()
+    streams.saving(2)
+    streams.keep(Self.record, of: "b")
+    streams.post()
+    var isAnswered = false
+    streams.afterWriting { isAnswered = true }
+    #expect(try file.read(limit: 1 << 20) == nil)
+    streams.decided(1)
+    written.wait()
+    #expect(try groups() == ["a"])
+    streams.decided(2)
+    written.wait()
+    #expect(try groups() == ["a", "b"])
+    #expect(count.withLock(\.self) == 2 && !isAnswered)
+    streams.wrote(2)
+    #expect(isAnswered)
+    #expect(streams.heldCount == 0)
+    // Nothing is on its way to the tables.
+    streams.keep(nil, of: "a")
+    streams.post()
+    written.wait()
+    #expect(try groups() == ["b"])
+    streams.saving(3)
+    streams.keep(nil, of: "b")
+    streams.post()
+    for number in 4..<100 as Range<UInt64> {
+      streams.saving(number)
+      streams.keep(number % 2 == 0 ? Self.record : nil, of: "b")
+      streams.post()
+    }
+    #expect(streams.heldCount == 2)
+    // The disk of the tables hangs, and the program ends.
+    #expect(streams.finish(within: 10_000))
+    #expect(try groups() == [])
+  }
+
+  private func groups() throws -> [String] {
+    let bytes = try #require(try file.read(limit: 1 << 20))
+    return try StreamJournal(decoding: bytes).streams.map(\.group)
   }
 
   @Test func `a torn file is ignored with one line, wherever it ends`() throws {

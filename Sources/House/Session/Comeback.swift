@@ -28,8 +28,9 @@ package struct Comeback {
     var successions: [String: StreamSuccession] = [:]
     let isAllowed = left.deaths < Resumption.deathLimit
     for group in record.groups {
-      let fate = left.streams[group.id].map {
-        StreamFate(of: $0, in: group.playlist, effects: group.effects, at: now)
+      let fate = left.streams[group.id].flatMap { record in
+        group.isChosen(after: record)
+          ? nil : StreamFate(of: record, in: group.playlist, effects: group.effects, at: now)
       }
       var group = group
       switch fate {
@@ -51,5 +52,14 @@ package struct Comeback {
   /// Returns the stream that the group goes on with; nil if there is none, and if it was taken before.
   mutating func take(_ group: String) -> StreamSuccession? {
     successions.removeValue(forKey: group)
+  }
+}
+
+extension HouseRecord.Group {
+  /// True if the entry whose turn it is was chosen after `stream` was kept: the tables are written first.
+  fileprivate func isChosen(after stream: StreamRecord) -> Bool {
+    guard let place, place.resumes else { return false }
+    let entries = stream.segments.map(\.entry) + [stream.beginning?.entry].compactMap(\.self)
+    return !entries.contains(UInt64(clamping: place.entry))
   }
 }

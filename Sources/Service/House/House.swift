@@ -79,6 +79,8 @@ package final class House: LoopMember {
   /// For other threads.
   package let client: HouseClient
   private let writer: HouseWriter
+  /// True while the session handles something, and until what follows from it is carried out.
+  private var isHandling = false
   private let starts: ResumeGuard
   private let streams: HouseStreams
   private var readers = HouseReaders()
@@ -137,7 +139,11 @@ package final class House: LoopMember {
     players.carried = { [unowned self] group, command in
       note(.command(command, group: group), of: group)
     }
-    players.keeps = { [streams] group, record in streams.keep(record, of: group) }
+    players.keeps = { [unowned self] group, record in
+      streams.keep(record, of: group)
+      // The edit that it comes from is saved at the end of the turn.
+      if !isHandling { streams.post() }
+    }
     players.onEvent = { [unowned self] group, change in happened(change, to: group) }
   }
 
@@ -184,8 +190,12 @@ package final class House: LoopMember {
   }
 
   func handle(_ input: HouseSession.Input) {
+    let isWithin = isHandling
+    isHandling = true
     session.handle(input, at: HostClock.now)
     performOutputs()
+    isHandling = isWithin
+    if !isWithin { streams.post() }
   }
 
   private func performOutputs() {
@@ -197,7 +207,9 @@ package final class House: LoopMember {
     case .answer(let id, let result):
       guard let (answer, awaitsStreams) = requests.take(id) else { return }
       if awaitsStreams { streams.afterWriting { answer(result) } } else { answer(result) }
-    case .save(let number, let record): writer.write((number, record))
+    case .save(let number, let record):
+      streams.saving(number)
+      writer.write((number, record))
     case .changed(let change):
       readers.tell(change)
       recordGroups(change)
@@ -212,6 +224,7 @@ package final class House: LoopMember {
   }
 
   private func wrote(_ job: HouseWriter.Job, _ error: SQLiteError?) {
+    streams.decided(job.number)
     handle(
       error.map { .notWritten(job.number, .notKept($0)) } ?? .written(job.number, job.record))
   }

@@ -19,6 +19,12 @@ final class HouseStreams {
   private let writer: NewestValueThread<(number: UInt64, bytes: [UInt8])>
   private var posted: UInt64 = 0
   private var written: UInt64 = 0
+  /// True if there is something new since the last post.
+  private var isNew = false
+  /// Numbers of the record of the tables that was given to the disk last, and of the newest one that the disk has answered.
+  private var tables: (saving: UInt64, decided: UInt64) = (0, 0)
+  /// Contents that wait for the tables of a number, in the order of these.
+  private var held: [(tables: UInt64, number: UInt64, bytes: [UInt8])] = []
   /// Bodies that wait for the file of this number, or a later one.
   private var waiting: [(number: UInt64, body: () -> Void)] = []
 
@@ -86,16 +92,42 @@ final class HouseStreams {
     if let bytes { try? file.keep(bytes) }
   }
 
+  /// `post` gives it to the disk.
+  ///
   /// - Parameter record: nil if the group has nothing that could be gone on with.
   func keep(_ record: StreamRecord?, of group: String) {
     records[group] = record
-    guard let bytes else { return }
+    isNew = true
+  }
+
+  /// The tables of this number were given to the disk.
+  func saving(_ number: UInt64) { tables.saving = max(tables.saving, number) }
+
+  /// The disk has the tables of this number, or does not take them.
+  func decided(_ number: UInt64) {
+    tables.decided = max(tables.decided, number)
+    let ready = held.prefix { $0.tables <= tables.decided }
+    held.removeFirst(ready.count)
+    if let last = ready.last { writer.post((last.number, last.bytes)) }
+  }
+
+  var heldCount: Int { held.count }
+
+  /// Gives what was kept to the disk, once that has the tables as they are now. A process that is killed between both leaves
+  /// an edit as it was before, and never the place that it led to without the edit.
+  func post() {
+    guard isNew, let bytes else { return }
+    isNew = false
     posted += 1
-    writer.post((posted, bytes))
+    guard tables.decided < tables.saving else { return writer.post((posted, bytes)) }
+    // While the disk hangs, edits go on: the next content and the newest are enough.
+    if held.count > 1 { held.removeLast() }
+    held.append((tables.saving, posted, bytes))
   }
 
   /// Calls `body` once the file says all that was kept so far: the next process does not undo what was answered.
   func afterWriting(_ body: @escaping () -> Void) {
+    post()
     if written >= posted { body() } else { waiting.append((posted, body)) }
   }
 
@@ -118,6 +150,10 @@ final class HouseStreams {
     ).encoded()
   }
 
-  /// False where the disk takes longer.
-  func finish(within milliseconds: Int32) -> Bool { writer.finish(within: milliseconds) }
+  /// Waits for no tables any more. False where the disk takes longer.
+  func finish(within milliseconds: Int32) -> Bool {
+    decided(tables.saving)
+    post()
+    return writer.finish(within: milliseconds)
+  }
 }
