@@ -9,6 +9,7 @@ import random
 import typing
 
 ANSWER_S = 30
+OPENING_S = 5
 
 
 class Unanswered(Exception):
@@ -131,8 +132,15 @@ class Part:
 
     def compare(self):
         """Finds the state of the model that the household has."""
-        found = self.read()
         candidates = [self.state] + ([self.after] if self.after is not None else [])
+        found = self.read()
+        if all(self.shown(candidate) != found for candidate in candidates):
+            # An entry that was chosen is current once it is opened, and not before.
+            try:
+                self.home.wait(lambda _: any(self.shown(candidate) == self.read() for candidate in candidates), seconds=OPENING_S)
+            except RuntimeError:
+                pass
+            found = self.read()
         for candidate in candidates:
             if self.shown(candidate) == found:
                 wasCut = self.after is not None and self.shown(self.state) != self.shown(self.after)
