@@ -10,13 +10,7 @@ struct ClockFilterTests {
   func `the corridor agrees with the reference on its vectors`(network: String) throws {
     var ambiguous = 0
     var filter = ClockFilter(solveInterval: .zero)
-    for row in try vectorRows("net_\(network)", in: .module) {
-      let sample = try #require(
-        TimeSample(
-          requestSentAt: LocalTime(nanoseconds: Int64(row[1])),
-          requestReceivedAt: GroupTime(nanoseconds: Int64(row[2])),
-          answerSentAt: GroupTime(nanoseconds: Int64(row[3])),
-          answerReceivedAt: LocalTime(nanoseconds: Int64(row[4]))))
+    for (row, sample) in try recordedSamples(network) {
       let outcome = filter.insert(sample)
       #expect(outcome != .rejected)
       #expect(filter.generation == UInt32(row[9]), "row \(row[0])")

@@ -21,17 +21,11 @@ struct KeptEstimatesTests {
     print(made.joined(separator: "\n"))
   }
 
-  /// Of each eighth sample: the network, the sample, then what is said at its arrival and ten seconds later.
+  /// A line for each eighth sample: the network, the sample, then what is said at its arrival and ten seconds later.
   private static func estimates(_ network: String) throws -> [String] {
     var filter = ClockFilter()
     var lines: [String] = []
-    for row in try vectorRows("net_\(network)", in: .module) {
-      let sample = try #require(
-        TimeSample(
-          requestSentAt: LocalTime(nanoseconds: Int64(row[1])),
-          requestReceivedAt: GroupTime(nanoseconds: Int64(row[2])),
-          answerSentAt: GroupTime(nanoseconds: Int64(row[3])),
-          answerReceivedAt: LocalTime(nanoseconds: Int64(row[4]))))
+    for (row, sample) in try recordedSamples(network) {
       let outcome = filter.insert(sample)
       if filter.isLocked { filter.isSmoothed = true }
       guard lines.count < 12 || Int(row[0]) % 8 == 0 || outcome != .inserted else { continue }

@@ -83,7 +83,7 @@ import WireProtocol
       at: LocalTime(nanoseconds: -3_000_000_000) + .seconds(50))
     #expect(comeback.successions.isEmpty == (beginning == 4))
     #expect(comeback.beginning.map(\.place) == (beginning == 4 ? [QueuePlace(turnOf: 9)] : []))
-    // What plays on by itself was chosen before.
+    // The tables' entry sounded when they were written: the stream is the newer one.
     house.groups[0].place = QueuePlace(entry: 9, seconds: 0)
     let other = Comeback(
       house, after: LeftMusic(streams: ["a": record]),

@@ -101,7 +101,7 @@ import WireProtocol
     #expect(count.withLock(\.self) == 2 && !isAnswered)
     streams.wrote(2)
     #expect(isAnswered)
-    #expect(streams.heldCount == 0)
+    #expect(streams.held.isEmpty)
     // Nothing is on its way to the tables.
     streams.keep(nil, of: "a")
     streams.post()
@@ -115,7 +115,7 @@ import WireProtocol
       streams.keep(number % 2 == 0 ? Self.record : nil, of: "b")
       streams.post()
     }
-    #expect(streams.heldCount == 2)
+    #expect(streams.held.count == 2)
     // The disk of the tables hangs, and the program ends.
     #expect(streams.finish(within: 10_000))
     #expect(try groups() == [])

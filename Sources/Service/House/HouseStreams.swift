@@ -24,7 +24,7 @@ final class HouseStreams {
   /// Numbers of the record of the tables that was given to the disk last, and of the newest one that the disk has answered.
   private var tables: (saving: UInt64, decided: UInt64) = (0, 0)
   /// Contents that wait for the tables of a number, in the order of these.
-  private var held: [(tables: UInt64, number: UInt64, bytes: [UInt8])] = []
+  private(set) var held: [(tables: UInt64, number: UInt64, bytes: [UInt8])] = []
   /// Bodies that wait for the file of this number, or a later one.
   private var waiting: [(number: UInt64, body: () -> Void)] = []
 
@@ -110,8 +110,6 @@ final class HouseStreams {
     held.removeFirst(ready.count)
     if let last = ready.last { writer.post((last.number, last.bytes)) }
   }
-
-  var heldCount: Int { held.count }
 
   /// Gives what was kept to the disk, once that has the tables as they are now. A process that is killed between both leaves
   /// an edit as it was before, and never the place that it led to without the edit.
