@@ -28,7 +28,7 @@ help:
 	@echo "make test-servers          a household plays from supysonic, minidlna and, where it is installed, gerbera, servers of libraries; as root, after make build; 6 minutes"
 	@echo "make mutants [ONLY=PATTERN]  breaks what matters in one place after the other: do the tests notice?"
 	@echo "make test-homeassistant    the integration for Home Assistant, against the real daemon; HA=2024.3.3 or 2025.4.4, or both"
-	@echo "make soak [SECONDS=600]    random commands, outages and kills in real time"
+	@echo "make soak [MINUTES=10]     random commands, outages and kills in real time"
 	@echo "make check                 lint, the examples, the programs' size, the render path under sanitizers, a short fuzz run"
 	@echo "make bench [RUNS=1]        how closely three rooms play, wired and on Wi-Fi, beside Snapcast: 10 minutes a run; as root, after make build"
 	@echo "make bench-check           how exactly that is measured: 3 minutes; as root"
@@ -131,7 +131,7 @@ mutants: setup
 	@Tests/Mutants/mutants.py $(if $(ONLY),--only '$(ONLY)')
 
 soak: setup
-	@TUTTI_SOAK_SECONDS=$(or $(SECONDS),600) TUTTI_SOAK_RECORD=$(CURDIR)/.build/soak.tsv scripts/test.sh --filter SoakTests
+	@TUTTI_SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) TUTTI_SOAK_RECORD=$(CURDIR)/.build/soak.tsv scripts/test.sh --filter SoakTests
 	@python3 -c 'import matplotlib' 2>/dev/null || { echo "no plot: python3-matplotlib is not installed"; exit 0; }; \
 		Tests/Support/soak-plot.py .build/soak.tsv .build/soak.png && echo "soak: .build/soak.png shows what was taken, and when"
 

@@ -62,6 +62,9 @@ extension Disturbance.Kind: CustomStringConvertible {
     case .restartSender(let seconds): (.restartSender, .init(seconds: seconds))
     case .slowLink(let room, let rate, let seconds):
       (.slowLink, .init(room, Int(min(max(rate, 0), 999_999_999)), seconds: seconds))
+    case .suspendSender(let seconds): (.suspendSender, .init(seconds: seconds))
+    case .visit(let room, let seconds): (.visit, .init(room, seconds: seconds))
+    case .distrust(let room, let seconds): (.distrust, .init(room, seconds: seconds))
     case .daemon(let number, let fault, let seconds):
       (fault.sentence, .init(number, seconds: seconds, rooms: fault.rooms))
     }
@@ -86,6 +89,9 @@ extension Disturbance.Kind: CustomStringConvertible {
     case .restartSender: self = .restartSender(seconds: seconds)
     case .slowLink:
       self = .slowLink(whole, rate: Double(numbers.whole.last ?? 0), seconds: seconds)
+    case .suspendSender: self = .suspendSender(seconds: seconds)
+    case .visit: self = .visit(whole, seconds: seconds)
+    case .distrust: self = .distrust(whole, seconds: seconds)
     case .daemonKilled: self = .daemon(whole, .killed, seconds: seconds)
     case .daemonUnplugged: self = .daemon(whole, .unplugged, seconds: seconds)
     case .daemonCutOff: self = .daemon(whole, .cutOff, seconds: seconds)
@@ -125,8 +131,8 @@ extension Disturbance.Command {
     case .another: self = .another
     case .halt: self = .halt
     case .join, .leave, .partition, .stall, .suspend, .clockStep, .unplug, .restart, .killSender,
-      .restartSender, .slowLink, .daemonKilled, .daemonUnplugged, .daemonCutOff, .daemonSplit,
-      .daemonAlone:
+      .restartSender, .slowLink, .suspendSender, .visit, .distrust, .daemonKilled,
+      .daemonUnplugged, .daemonCutOff, .daemonSplit, .daemonAlone:
       return nil
     }
   }

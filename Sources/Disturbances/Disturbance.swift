@@ -32,6 +32,12 @@ package struct Disturbance: Hashable, Sendable {
     case restartSender(seconds: Double)
     /// A room's link carries so many bytes a second for that long.
     case slowLink(Int, rate: Double, seconds: Double)
+    /// The sender's machine sleeps, with its clock.
+    case suspendSender(seconds: Double)
+    /// Another sender plays in the room, which gives itself back afterwards.
+    case visit(Int, seconds: Double)
+    /// The room knows no sender, as if somebody had taken its pairings away, and trusts them again afterwards.
+    case distrust(Int, seconds: Double)
     /// One of a household's two daemons.
     case daemon(Int, DaemonFault, seconds: Double)
 
@@ -40,7 +46,7 @@ package struct Disturbance: Hashable, Sendable {
       switch self {
       case .command, .join, .leave: true
       case .partition, .stall, .suspend, .clockStep, .unplug, .restart, .killSender,
-        .restartSender, .slowLink, .daemon:
+        .restartSender, .slowLink, .suspendSender, .visit, .distrust, .daemon:
         false
       }
     }
@@ -50,9 +56,10 @@ package struct Disturbance: Hashable, Sendable {
       switch self {
       case .join(let room), .leave(let room), .partition(let room, _), .stall(let room, _),
         .suspend(let room, _), .clockStep(let room, _), .unplug(let room, _),
-        .restart(let room, _), .slowLink(let room, _, _):
+        .restart(let room, _), .slowLink(let room, _, _), .visit(let room, _),
+        .distrust(let room, _):
         room
-      case .command, .killSender, .restartSender, .daemon: nil
+      case .command, .killSender, .restartSender, .suspendSender, .daemon: nil
       }
     }
   }

@@ -136,7 +136,9 @@ extension Disturbance.Kind {
     case .unplug(_, let seconds): .unplug(room, seconds: seconds)
     case .restart(_, let seconds): .restart(room, seconds: seconds)
     case .slowLink(_, let rate, let seconds): .slowLink(room, rate: rate, seconds: seconds)
-    case .command, .killSender, .restartSender, .daemon: self
+    case .visit(_, let seconds): .visit(room, seconds: seconds)
+    case .distrust(_, let seconds): .distrust(room, seconds: seconds)
+    case .command, .killSender, .restartSender, .suspendSender, .daemon: self
     }
   }
 }

@@ -1,4 +1,5 @@
 package import Clock
+import WireProtocol
 
 /// An ideal observer in true time: it hears which stream position leaves which card at which time, and compares it with
 /// what the sender told the rooms on the wire. It knows nothing else of the programs under test.
@@ -77,6 +78,7 @@ package final class Microphone {
   /// Largest number of breaks, and of ghosts, that are recorded; more would add nothing.
   private let limit = 1000
   private var anchors: [Anchor] = []
+  private var anchorTerm: Term = 0
   private var cuts: [Cut] = []
   private let groupTime: (TrueTime) -> GroupTime
 
@@ -88,7 +90,9 @@ package final class Microphone {
 
   // MARK: - The sender's messages
 
-  func told(_ anchor: Anchor) {
+  func told(_ anchor: Anchor, by term: Term) {
+    // Who leads in a newer term tells all that holds, and may not have heard what was told before.
+    if term > anchorTerm { (anchors, anchorTerm) = ([], term) }
     guard !anchors.contains(anchor) else { return }
     anchors.removeAll { $0.groupTime >= anchor.groupTime }
     anchors.append(anchor)
@@ -207,8 +211,9 @@ package final class Microphone {
     let wentOn = (moved - Double(span)).magnitude < blur + 0.011 * Double(span)
     // A fade below 1 % of full level cannot be read, so a silence may hide a few frames. Frames that fall into a longer
     // silence are left out, even if the room is on time after it.
-    let isWhole =
-      span > Self.fadedFrames ? (moved - 1).magnitude < Double(Self.fadedFrames) : wentOn
+    let isFaded = span > 1 && !last.isFull && !heard.isFull
+    let mayHide = (moved - 1).magnitude < Double(Self.fadedFrames)
+    let isWhole = span > Self.fadedFrames ? mayHide : wentOn || isFaded && mayHide
     guard !isWhole, breaks.count < limit, !goesBack(to: heard, after: last, room) else { return }
     breaks.append(
       Break(

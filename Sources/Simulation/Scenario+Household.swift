@@ -109,13 +109,25 @@ extension SimulatedGroup {
     let plays = leader.sender != nil && microphone.isToPlay(at: now)
     for room in rooms {
       let last = microphone.records[room.index].lastSound ?? .zero
-      let isMute = plays && isWell(room) && !isCutOff(room.index, from: leader.number)
+      let isMute =
+        plays && isWell(room) && !isCutOff(room.index, from: leader.number)
+        && !isHeldPaused(room, behind: leader)
       if !isMute || now < last + sound { room.fineAt = now }
       guard now > room.fineAt + .seconds(8) else { continue }
       violated("room \(room.index) is silent, and daemon \(leader.number) reaches it for 8 s")
       room.fineAt = now
     }
     at(now.seconds + 0.25) { $0.watch() }
+  }
+
+  /// True if the room still hears the daemon that has led before, and which somebody has paused.
+  private func isHeldPaused(_ room: SimulatedRoom, behind leader: SimulatedDaemon) -> Bool {
+    daemons.contains { daemon in
+      guard daemon !== leader, let sender = daemon.sender, sender.term == room.welcomedTerm,
+        !isCutOff(room.index, from: daemon.number)
+      else { return false }
+      return sender.session.status(at: daemon.host.value.local(at: now)).state != .playing
+    }
   }
 
   private func isWell(_ room: SimulatedRoom) -> Bool {

@@ -22,7 +22,8 @@ extension Scenario {
     self.init(
       name, seed: seed, rooms: rooms, seconds: min(length, Disturbance.longest), cards: cards)
     disturbances = Self.withLateRooms(record.disturbances)
-    guard record.disturbances.contains(where: \.isAboutItems) else { return }
+    guard configuration.items.count < 2, record.disturbances.contains(where: \.isAboutItems)
+    else { return }
     // Two items that never end, in turn.
     configuration.items = [nil, nil]
     (configuration.repeatsPlaylist, configuration.endsWithPlaylist) = (true, false)
@@ -73,7 +74,8 @@ extension Disturbance.Kind {
     switch self {
     case .partition(_, let seconds), .stall(_, let seconds), .suspend(_, let seconds),
       .unplug(_, let seconds), .restart(_, let seconds), .slowLink(_, _, let seconds),
-      .restartSender(let seconds), .daemon(_, _, let seconds):
+      .restartSender(let seconds), .suspendSender(let seconds), .visit(_, let seconds),
+      .distrust(_, let seconds), .daemon(_, _, let seconds):
       seconds
     case .command, .join, .leave, .clockStep, .killSender: 0
     }

@@ -21,10 +21,15 @@ extension SimulatedGroup.Configuration {
 
 extension SimulatedGroup.Configuration {
   /// Adapts the group to long runs. Checking samples takes too long beyond ten minutes, and dense measurements fill the
-  /// memory beyond an hour. Cards with 40 ms periods need a quarter of the turns.
+  /// memory beyond an hour.
   package mutating func suitHours() {
-    isExact = false
+    planPositions()
     interval = .milliseconds(500)
+  }
+
+  /// Makes no samples. Cards with 40 ms periods need a quarter of the turns.
+  mutating func planPositions() {
+    isExact = false
     for room in rooms.indices { rooms[room].card.periodFrames = TestSignal.sampleRate / 25 }
   }
 

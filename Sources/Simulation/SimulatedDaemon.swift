@@ -10,6 +10,8 @@ final class SimulatedDaemon {
   /// The record for a successor, and the list that belongs to it.
   var kept: StreamRecord?
   var list = Playlist()
+  /// For how long its machine had slept by then.
+  var sleptWhenKept = Nanoseconds.zero
   /// The record as the leader has sent it, by the leader's clock; nil where this process has heard none.
   var followed: StreamRecord?
   /// Nil while the machine is off, and where it is the only one.

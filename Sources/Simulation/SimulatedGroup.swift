@@ -44,6 +44,8 @@ package final class SimulatedGroup {
     package var smallTime = 0.02
     /// True if samples are made and checked one by one; otherwise only their positions are planned.
     package var isExact = true
+    /// Bytes of a packet of samples that are only planned, at least 2; not of a live item.
+    package var plannedPacketBytes = 2
     /// True if samples also tell their item: the microphone then keeps an `ItemTrace`. Only with exact samples.
     package var tellsItems = false
     /// True if the group ends with its list.
@@ -269,8 +271,9 @@ package final class SimulatedGroup {
 extension SimulatedGroup {
   package func command(_ command: PlayerCommand) {
     commandCount += 1
-    // People reach no daemon that has no network.
-    guard !daemons[leading].isPartitioned else { return }
+    // People reach no daemon that has no network, or that sleeps.
+    let daemon = daemons[leading]
+    guard !daemon.isPartitioned, daemon.host.value.frozenUntil <= now else { return }
     serveSender([.command(CommandID(commandCount), command)], of: leading)
   }
 
@@ -311,6 +314,11 @@ extension SimulatedGroup {
   /// Starts the receiver with its stored state, and announces it as a service again.
   package func restartReceiver(_ room: Int) {
     startReceiver(room)
+    announce(room)
+  }
+
+  /// Announces its service.
+  func announce(_ room: Int) {
     let announced = now + .milliseconds(100)
     queue.insert(
       .action { group in

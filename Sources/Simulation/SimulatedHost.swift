@@ -66,10 +66,14 @@ package struct SimulatedHost {
 
   mutating func reckonSleep(_ span: Nanoseconds, at time: TrueTime) { sleeps.append((time, span)) }
 
+  /// Returns for how long its programs believe to have slept until then.
+  func slept(at time: TrueTime) -> Nanoseconds {
+    sleeps.reduce(.zero) { $1.at <= time ? $0 + $1.by : $0 }
+  }
+
   /// Returns the group time by the clock of a sender on this machine.
   mutating func groupTime(at time: TrueTime) -> GroupTime {
-    let slept = sleeps.reduce(0) { $1.at <= time ? $0 + $1.by.count : $0 }
-    return GroupTime(nanoseconds: local(at: time).nanoseconds + slept)
+    GroupTime(nanoseconds: local(at: time).nanoseconds + slept(at: time).count)
   }
 
   private mutating func base(at time: TrueTime) -> Int64 {

@@ -144,7 +144,7 @@ extension SimulatedGroup {
     daemon.sender = SimulatedSender(
       configuration, process: processCount, random: &random, on: daemon, term: term, after: legacy)
     daemon.heardRoom = now
-    for index in rooms.indices { add(index, to: daemon.number) }
+    for room in rooms where room.isMember { add(room.index, to: daemon.number) }
     if let begin { command(begin, to: daemon.number) }
     takeovers.append((now, daemon.number, term))
   }
@@ -154,6 +154,7 @@ extension SimulatedGroup {
   /// Keeps the record, and sends it to the other one.
   func keep(_ record: StreamRecord?, of sender: SimulatedSender) {
     sender.daemon.kept = record
+    sender.daemon.sleptWhenKept = sender.host.value.slept(at: now)
     sender.daemon.list = sender.session.playlist
     if daemons.count > 1 { replicate(from: sender.daemon) }
   }

@@ -76,7 +76,7 @@ final class SimulatedSender {
             audio: shape.format, sampleType: shape.sampleType,
             packetFrames: shape.isLive ? shape.livePacketFrames : nil)
         }
-        return SilenceEncoder(shape)
+        return SilenceEncoder(shape, packetBytes: configuration.plannedPacketBytes)
       })
   }
 }
@@ -117,6 +117,8 @@ extension SimulatedGroup {
     processCount += 1
     var random = SplitMix64(seed: configuration.seed, part: 2000 + UInt64(processCount))
     let list = killedList
+    let slept = senderHost.value.slept(at: now) - daemons[0].sleptWhenKept
+    if let lead = kept?.clockLead { kept?.clockLead = lead + slept }
     let fate = kept.map { StreamFate(of: $0, in: list, at: senderHost.value.local(at: now)) }
     var succession: StreamSuccession?
     if case .goesOn(let found) = fate { succession = found }
@@ -132,18 +134,27 @@ extension SimulatedGroup {
     return fate
   }
 
+  func restartSenderWhenAwake() {
+    let awake = senderHost.value.frozenUntil
+    guard awake > now else {
+      restartSender()
+      return
+    }
+    queue.insert(.action { $0.restartSenderWhenAwake() }, at: awake + .milliseconds(1))
+  }
+
   /// Adds the room to the group; does nothing if it is in it.
   package func addRoom(_ index: Int) {
     guard !rooms[index].isMember else { return }
     rooms[index].isMember = true
-    add(index, to: 0)
+    for daemon in daemons.indices { add(index, to: daemon) }
   }
 
   /// Removes the room from the group, which plays on without it.
   package func removeRoom(_ index: Int) {
     guard rooms[index].isMember else { return }
     rooms[index].isMember = false
-    serveSender([.roomRemoved(RoomID(index + 1))])
+    for daemon in daemons.indices { serveSender([.roomRemoved(RoomID(index + 1))], of: daemon) }
   }
 
   func add(_ index: Int, to daemon: Int) {
@@ -251,7 +262,7 @@ extension SimulatedGroup {
     while let raw = try? framer.next() {
       switch try? ControlMessage.decode(raw) {
       case .anchor(let anchor)?:
-        microphone.told(anchor)
+        microphone.told(anchor, by: connection.term)
         transmit(.anchorEnd(anchor), on: connection, toRoom: true)
       case .flush(let flush)?:
         microphone.toldOfCut(

@@ -121,6 +121,20 @@ extension SimulatedGroup {
     serve(room, [.trustChanged(rooms[room].trust)])
   }
 
+  func distrust(_ room: Int) {
+    guard rooms[room].host.frozenUntil <= now else { return }
+    changeTrust(of: room) { $0.pairings = Pairings([]) }
+  }
+
+  /// Lets the room trust those again that it knew first, and announces it, as a room does when its pairings change.
+  func trustAgain(_ room: Int) {
+    let awake = rooms[room].host.frozenUntil
+    guard awake <= now else { return queue.insert(.action { $0.trustAgain(room) }, at: awake) }
+    let known = rooms[room].quality.trust.pairings
+    changeTrust(of: room) { $0.pairings = known }
+    announce(room)
+  }
+
   /// Stores trust after a moment, as a disk does; a program that is killed meanwhile has stored nothing.
   func keep(_ trust: TrustMemory, _ number: Int, _ room: SimulatedRoom) {
     let process = room.process

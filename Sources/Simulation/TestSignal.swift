@@ -156,12 +156,16 @@ final class SignalSource: MediaSource {
 /// nobody hears them.
 final class SilenceEncoder: AudioEncoder {
   let format: StreamFormat
+  static let packetsPerSecond = 5
   private let packetFrames: Int
+  private let packetBytes: Int
   private var held = 0
 
-  init(_ shape: SourceShape) {
+  init(_ shape: SourceShape, packetBytes: Int) {
+    packetFrames = shape.format.sampleRate / (shape.isLive ? 200 : Self.packetsPerSecond)
+    // No datagram of a live stream holds so much.
+    self.packetBytes = shape.isLive ? 2 : packetBytes
     format = StreamFormat(codec: .pcm, audio: shape.format, sampleType: shape.sampleType)
-    packetFrames = shape.format.sampleRate / (shape.isLive ? 200 : 5)
   }
 
   func encode(
@@ -180,9 +184,9 @@ final class SilenceEncoder: AudioEncoder {
   }
 
   private func packet(_ frames: Int) -> EncodedPacket {
-    EncodedPacket(
-      payload: [UInt8(truncatingIfNeeded: frames >> 8), UInt8(truncatingIfNeeded: frames)],
-      frameCount: frames)
+    let count = [UInt8(truncatingIfNeeded: frames >> 8), UInt8(truncatingIfNeeded: frames)]
+    let rest = repeatElement(UInt8(0), count: packetBytes - count.count)
+    return EncodedPacket(payload: count + rest, frameCount: frames)
   }
 }
 
@@ -192,7 +196,7 @@ final class SilenceDecoder: AudioDecoder {
   init(_ format: StreamFormat) { channelCount = format.audio.channelCount }
 
   func decode(_ payload: [UInt8], appendingTo frames: inout [Float]) throws(CodecError) {
-    guard payload.count == 2 else { throw .malformed("not a number of frames") }
+    guard payload.count >= 2 else { throw .malformed("not a number of frames") }
     let count = Int(payload[0]) << 8 | Int(payload[1])
     frames.append(contentsOf: repeatElement(0, count: count * channelCount))
   }

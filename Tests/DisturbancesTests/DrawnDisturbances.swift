@@ -27,6 +27,8 @@ enum DrawnDisturbances {
         .clockStep(whole(64), seconds: step()), .unplug(whole(64), seconds: seconds()),
         .restart(whole(64), seconds: seconds()), .killSender, .restartSender(seconds: seconds()),
         .slowLink(whole(64), rate: Double(whole(60_000)), seconds: seconds()),
+        .suspendSender(seconds: seconds()), .visit(whole(64), seconds: seconds()),
+        .distrust(whole(64), seconds: seconds()),
       ] + faults.map { .daemon(whole(2), $0, seconds: seconds()) }
     return kinds.map { kind in
       Disturbance(at: seconds(), kind: kind, group: kind.concernsGroup ? whole(3) : 0)

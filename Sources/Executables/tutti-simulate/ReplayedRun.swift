@@ -7,7 +7,8 @@ import Simulation
 struct RunSetting {
   var name: String
   var seed: UInt64
-  var rooms: Int
+  /// Nil: as drawn, or four.
+  var rooms: Int?
   var cards: [CardQuality.Granularity]
   var hours: Double?
   /// The record of the group that is played; nil without `--replay`.
@@ -15,11 +16,12 @@ struct RunSetting {
 
   func scenario(_ seed: UInt64) -> Scenario? {
     guard let record else {
+      let rooms = rooms ?? Scenario.usualRoomCount(name, seed: seed)
       return Scenario(name, seed: seed, rooms: rooms, hours: hours, cards: cards)
     }
     return Scenario(
-      replaying: record, in: name, seed: seed, rooms: rooms, seconds: hours.map { $0 * 3600 },
-      cards: cards)
+      replaying: record, in: name, seed: seed, rooms: rooms ?? max(1, record.roomCount),
+      seconds: hours.map { $0 * 3600 }, cards: cards)
   }
 }
 
@@ -31,12 +33,12 @@ extension SimulateCommand {
     let known = cards.isEmpty ? [CardQuality.Granularity.fine, .edge] : cards
     let setting = RunSetting(
       name: scenario ?? run?.scenario ?? (record == nil ? "swarm" : "wired"),
-      seed: seed ?? run?.seed ?? 1, rooms: rooms ?? record.map { max(1, $0.roomCount) } ?? 4,
+      seed: seed ?? run?.seed ?? 1, rooms: rooms,
       cards: card.isEmpty ? known : card, hours: hours, record: record)
     guard Scenario.names.contains(setting.name), setting.seed <= .max / 2 else {
       throw ValidationError("\(replay ?? ""): there is no scenario \(setting.name) of that seed")
     }
-    if let record, setting.rooms < record.roomCount {
+    if let record, let rooms, rooms < record.roomCount {
       throw ValidationError("the record has \(record.roomCount) rooms: --rooms is not less")
     }
     return setting

@@ -40,7 +40,7 @@ struct SimulateCommand: AsyncParsableCommand {
   @Option(help: "How many seeds to run, one after the other.")
   var runs = 1
 
-  @Option(help: "How many rooms there are (default: 4, or as recorded).")
+  @Option(help: "How many rooms there are (default: as drawn in swarm, or as recorded; else 4).")
   var rooms: Int?
 
   @Option(
@@ -118,6 +118,7 @@ struct SimulateCommand: AsyncParsableCommand {
     print(
       "scenario \(scenario.name) seed \(seed) rooms \(rooms) digest \(String(group.digest.value, radix: 16))"
     )
+    if let drawn = scenario.drawn { print("  \(drawn)") }
     print("  spread \(result.spread), at the end \(result.finalSpread), events \(group.eventCount)")
     // Too short a run has no rates that change.
     if result.rateChange.isFinite {
@@ -149,6 +150,10 @@ struct SimulateCommand: AsyncParsableCommand {
       print("  daemon \(daemon) \(time.seconds) s: leads in term \(term)")
     }
     for item in group.microphone.breaks { print("  \(item)") }
+    for room in 0..<rooms {
+      let error = group.microphone.syncError(of: room, from: 0, to: group.now.seconds)
+      print("  room \(room) is off by \(error)")
+    }
   }
 }
 
