@@ -56,6 +56,16 @@ import Testing
     #expect(try place() == [1, 30])
   }
 
+  @Test func `the disk has the entry to which music has come by itself`() throws {
+    try edit(.play(0))
+    #expect(world.disk.record.groups.first?.place?.entry == 0)
+    let group = try #require(world.session.groups[id])
+    // The session has not asked for it, as where an entry ends.
+    _ = try group.edit(.remove([0]))
+    world.advance(by: .milliseconds(1500))
+    #expect(world.disk.record.groups.first?.place?.entry == 1)
+  }
+
   @Test func `next goes to where an entry was left, also while nothing plays`() throws {
     try edit(.play(0))
     try transport(.next)

@@ -107,6 +107,14 @@ extension HouseSession {
     if disk.isMoved || record.edits != disk.posted.record.edits { save(record) }
   }
 
+  /// True if a group has come by itself to another entry than the disk has: a process that is killed now would go back to it.
+  var hasMovedOn: Bool {
+    disk.posted.record.groups.contains { record in
+      guard let group = groups[record.id] else { return false }
+      return group.goal(group.player.status)?.entry != record.place?.entry
+    }
+  }
+
   func save(_ record: HouseRecord) {
     if let number = disk.post(record, at: now) { emit(.save(number, record)) }
   }

@@ -166,6 +166,7 @@ package final class HouseSession {
       takeBackFreed()
       lookAtNight()
       lookAtSecond()
+      if hasMovedOn { save(makeRecord()) }
     }
     if desk.hasNews {
       // A room that has just come must not begin with the other channel.
