@@ -95,6 +95,13 @@ import WireProtocol
     #expect(session.hearing(of: .zero, at: Self.local(5)) == .silent)
   }
 
+  @Test func `a place that is chosen before rooms are ready is yet to come`() {
+    var group = TestGroup()
+    group.join()
+    group.command(.seek(to: .seconds(3)))
+    #expect(hearing(of: .zero, in: group) == .coming)
+  }
+
   @Test func `a list that is left at its end before the start is at its end now`() {
     let session = Self.session(.starting(at: .zero), [], produced: nil, end: 0)
     #expect(session.hearing(of: .zero, at: Self.local(5)) == .at(Self.local(5)))

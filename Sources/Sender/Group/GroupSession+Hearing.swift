@@ -21,14 +21,16 @@ extension GroupSession {
   /// When the audio at `place`, which a cut began, is heard.
   package func hearing(of place: MediaTime, at local: LocalTime) -> Hearing {
     let now = clock.continuous(local)
+    let isEnd = timeline.end.map { $0 <= place } ?? false
     switch timeline.state {
     case .starting where start.isHeld: return .silent
+    // Rooms get ready, and no anchor says yet when they begin.
+    case .starting(let first) where first <= place && !isEnd: return .coming
     case .paused(let anchor) where anchor.mediaTime <= place: return .silent
     case .holding(let anchor) where anchor.mediaTime <= place: return .coming
     case .starting, .paused, .holding, .playing: break
     }
-    let isThere = timeline.end.map { $0 <= place } ?? false || store.end.map { $0 > place } ?? false
-    guard isThere else { return .coming }
+    guard isEnd || store.end.map({ $0 > place }) ?? false else { return .coming }
     if let time = timeline.groupTime(of: place) {
       return .at(clock.machine(LocalTime(onSender: time)))
     }
