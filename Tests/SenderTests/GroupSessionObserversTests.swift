@@ -16,6 +16,27 @@ import WireProtocol
     group.events.compactMap { if case .itemEnded(let item) = $0 { item.id } else { nil } }
   }
 
+  private func starts(_ group: TestGroup) -> [Int] {
+    group.events.compactMap { if case .itemStarted(let item) = $0 { item.item.id } else { nil } }
+  }
+
+  // MARK: - The beginning
+
+  @Test func `an item begins where it is chosen, and not where somebody seeks in it`() {
+    var group = TestGroup.playing(Self.twoItems)
+    func begun(_ command: PlayerCommand) -> [Int] {
+      group.take()
+      group.command(command)
+      group.advance(by: .milliseconds(400))
+      return starts(group)
+    }
+    #expect(begun(.seek(to: .seconds(1))) == [])
+    // The same item from its first frame, and another one from its middle.
+    #expect(begun(.jump(to: 0, at: .zero)) == [0])
+    #expect(begun(.jump(to: 1, at: .seconds(1))) == [1])
+    #expect(begun(.jump(to: 1, at: .milliseconds(500))) == [])
+  }
+
   // MARK: - The position
 
   @Test func `the position is told ten times a second, if that is asked for`() throws {
