@@ -342,7 +342,7 @@ extension Microphone {
   }
 
   private func indices(_ start: Double, _ end: Double) -> Range<Int> {
-    let low = Int((start / interval.seconds).rounded(.up))
+    let low = Int((max(0, start) / interval.seconds).rounded(.up))
     return low..<max(low, Int(end / interval.seconds))
   }
 

@@ -81,6 +81,11 @@ import Testing
     #expect(group.violations.isEmpty)
   }
 
+  @Test func `a run of a few seconds has figures`() throws {
+    let scenario = try #require(Scenario("wired", seed: 1, rooms: 2, hours: 4.0 / 3600))
+    #expect(scenario.play().firstBroken == nil)
+  }
+
   @Test func `a room that is silent while it is to play is noticed`() throws {
     var scenario = try #require(Scenario("wired", seed: 1, rooms: 2, hours: 15.0 / 3600))
     scenario.configuration.rooms[1].missingDecoders = [.pcm]

@@ -78,7 +78,7 @@ extension SimulateCommand {
 
   func write(_ record: DisturbanceRecord, to path: String) throws {
     var record = record
-    record.program = "tutti-simulate"
+    record.program = "tutti-simulate" + (Checkout.commit.map { " \($0)" } ?? "")
     do {
       try Data(record.text.utf8).write(to: URL(filePath: path))
     } catch {

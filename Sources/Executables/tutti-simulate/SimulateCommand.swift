@@ -126,6 +126,7 @@ struct SimulateCommand: AsyncParsableCommand {
     }
     if events { printEvents(group, rooms: rooms) }
     print(result.firstBroken.map { "  BROKEN: \($0)" } ?? "  all promises kept")
+    if result.firstBroken != nil, let commit = Checkout.commit { print("  at commit \(commit)") }
   }
 
   private func reportFewest(of scenario: Scenario) -> Scenario? {
