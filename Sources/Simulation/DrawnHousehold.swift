@@ -19,7 +19,8 @@ struct DrawnHousehold {
 
   let sound: Sound
   let hasSecondDaemon: Bool
-  /// Samples are made and checked one by one in an eighth of the households; of the others, only the positions.
+  /// True if samples are made and checked one by one, as in an eighth of the households and in all that are near; of the
+  /// others, only the positions are computed.
   let isExact: Bool
   /// Items that the list repeats; nil is one without end.
   let items: [Int64?]
@@ -99,13 +100,13 @@ struct DrawnHousehold {
 
 extension DrawnHousehold: CustomStringConvertible {
   var description: String {
-    func milliseconds(_ seconds: Double) -> Int { Int((seconds * 1000).rounded()) }
-    let lengths = items.compactMap { $0 }.map { "\(Double($0 * 10 / 8000) / 10)" }
+    func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+    let lengths = items.compactMap { $0 }.map { tenths(Double($0) / Double(TestSignal.sampleRate)) }
     return [
       hasSecondDaemon ? "two daemons" : "one daemon", "\(sound)",
       isExact ? "with samples" : "positions only",
       lengths.isEmpty ? "one item" : "items of \(lengths.joined(separator: ", ")) s",
-      "disk \(milliseconds(keepingTime)) ms", "producer \(productionTime * 1000) ms",
+      "disk \(tenths(keepingTime * 1000)) ms", "producer \(tenths(productionTime * 1000)) ms",
     ].joined(separator: ", ")
   }
 }

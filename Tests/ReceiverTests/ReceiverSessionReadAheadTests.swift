@@ -92,7 +92,7 @@ private struct FilteredRoom {
     }.last
   }
 
-  /// How often the render thread was told the room's sound.
+  /// Counts how often the render thread was told the room's sound.
   var soundCount: Int {
     outputs.count { if case .render(.sound) = $0 { true } else { false } }
   }

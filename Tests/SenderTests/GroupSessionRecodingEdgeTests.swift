@@ -53,7 +53,7 @@ import WireProtocol
     group.outputs.contains { if case .produce(.recode(_, _)) = $0 { true } else { false } }
   }
 
-  /// What people were told of items that ended or began.
+  /// Returns the events that tell people which items ended and began.
   private func told(_ group: TestGroup) -> [String] {
     group.events.compactMap { event -> String? in
       switch event {
