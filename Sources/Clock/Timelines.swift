@@ -69,6 +69,12 @@ package struct MediaDuration: Hashable, Comparable, Sendable {
   }
   package var seconds: Double { Double(flicks) / Double(Self.flicksPerSecond) }
 
+  /// The span that is `factor` times as long, to the nearest flick. Exact for 1, and zero where it is too long to be said.
+  package func scaled(by factor: Double) -> MediaDuration {
+    guard factor != 1 else { return self }
+    return MediaDuration(flicks: Int64(exactly: (Double(flicks) * factor).rounded()) ?? 0)
+  }
+
   @_noLocks @_noAllocation
   package static func < (a: MediaDuration, b: MediaDuration) -> Bool { a.flicks < b.flicks }
   @_noLocks @_noAllocation

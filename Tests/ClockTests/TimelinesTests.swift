@@ -41,6 +41,19 @@ struct TimelinesTests {
     #expect(Nanoseconds(ofSeconds: .nan).count == 0)
   }
 
+  @Test func `a span is scaled to the nearest flick, and not at all where nothing changes`() {
+    let span = MediaDuration(flicks: 1_001)
+    #expect(span.scaled(by: 2) == MediaDuration(flicks: 2_002))
+    #expect(span.scaled(by: 0.5) == MediaDuration(flicks: 501))
+    #expect(MediaDuration(flicks: -1_001).scaled(by: 0.5) == MediaDuration(flicks: -501))
+    // A `Double` cannot hold this number.
+    let long = MediaDuration(flicks: (1 << 53) + 1)
+    #expect(long.scaled(by: 1) == long)
+    // Files and programs give factors, and none of them may crash the sender.
+    #expect(MediaDuration(flicks: .max).scaled(by: 4) == .zero)
+    #expect(span.scaled(by: .nan) == .zero)
+  }
+
   private static func comparisons<T: Comparable>(_ a: T, _ b: T) -> [Bool] {
     [a < b, a <= b, a > b, a >= b, a == b]
   }

@@ -227,24 +227,19 @@ package struct OpenedItem: Hashable, Sendable {
 
     /// Returns the position in the item that fades out `span` after the first frame of the other.
     func position(after span: MediaDuration) -> MediaDuration {
-      guard rate != 1 else { return position + span }
-      let flicks = Int64(exactly: (Double(span.flicks) * rate).rounded()) ?? 0
-      return position + MediaDuration(flicks: flicks)
+      position + span.scaled(by: rate)
     }
   }
 
   /// Returns the span for which `position(after:)` gives `position`; negative before the first frame.
   func span(to position: MediaDuration) -> MediaDuration {
     let span = position - self.position
-    guard rate != 1, rate > 0 else { return span }
-    return MediaDuration(flicks: Int64(exactly: (Double(span.flicks) / rate).rounded()) ?? 0)
+    return rate > 0 ? span.scaled(by: 1 / rate) : span
   }
 
   /// Returns the position in the item `span` after its first frame sounded.
   func position(after span: MediaDuration) -> MediaDuration {
-    guard rate != 1 else { return position + span }
-    let flicks = Int64(exactly: (Double(span.flicks) * rate).rounded()) ?? 0
-    return position + MediaDuration(flicks: flicks)
+    position + span.scaled(by: rate)
   }
 }
 

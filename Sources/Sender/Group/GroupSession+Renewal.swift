@@ -78,8 +78,7 @@ extension GroupSession {
     }
     var from = place
     if case .playing = timeline.state {
-      let missed = Double((time - asked).flicks) * effects.rate
-      from = position + MediaDuration(flicks: Int64(exactly: missed.rounded()) ?? 0)
+      from = position + (time - asked).scaled(by: effects.rate)
     }
     makeAnew(
       .init(item: here.opened.item, position: from, start: time, isChosen: true), from: time,
