@@ -62,7 +62,7 @@ extension GroupSession {
     }
   }
 
-  /// The item that follows the one produced last; nil if every item in the list was tried in vain.
+  /// The item that follows the one produced last; nil if nothing of the list gives anything.
   private var itemToProduce: PlayItem? {
     if let fallback = playlist.fallback, production.fruitless == playlist.count - 1 {
       return fallback

@@ -54,7 +54,7 @@ extension GroupSession {
     let isCut = production.cut != nil
     // This one, the one that ends it, and one for a cut.
     if !isCut, let room = timeline.timeOfRoom(for: 3, at: GroupTime(ofSender: now)) {
-      return standstill.postpone(to: LocalTime(onSender: room) + Nanoseconds(1))
+      return standstill.postpone(to: LocalTime(onSender: room))
     }
     guard let anchor = timeline.hold(at: place) else { return }
     if isCut { restart.stoodStill(at: place) }
@@ -113,7 +113,8 @@ extension GroupSession {
 
   /// True if nothing more comes of the item that plays at `place`.
   private func isWhole(from place: MediaTime) -> Bool {
-    if let cut = production.cut { return cut > place }
+    // Audio ends at a cut at the latest.
+    guard production.cut == nil else { return true }
     guard let segment = awaitedSegment(from: place) else { return false }
     return production.hasEndedItem
       || timeline.segments.contains { $0.start > segment.start && !$0.continuesItem }

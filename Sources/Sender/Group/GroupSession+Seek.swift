@@ -31,7 +31,6 @@ extension GroupSession {
     {
       return aim(at: beginning.item, beginning.position, resumes: beginning.resumes)
     }
-    guard !isStopped(at: now) else { return nil }
     let playhead = mediaTime(at: now)
     if let segment = timeline.segments.last(where: { $0.isChosen && $0.start > playhead }) {
       return Aim(
@@ -186,7 +185,7 @@ extension GroupSession {
     let step = restart.nextStep(
       isAtCut: isAtCut, isIdle: production.isIdle,
       awaited: target.isChange && isAtCut ? holdTime : nil,
-      room: room.map { LocalTime(onSender: $0) + Nanoseconds(1) }, at: now)
+      room: room.map { LocalTime(onSender: $0) }, at: now)
     if case .wait = step { return }
     restart.began(target, from: time)
     switch step {

@@ -13,7 +13,7 @@ extension GroupSession {
     let mark = keptMark(at: now)
     keeper.hear(heldByRooms(beyond: playhead))
     guard keeper.isDue(mark, playhead: playhead) else { return }
-    emit(.keep(mark.flatMap { _ in record }))
+    emit(.keep(mark == nil ? nil : record))
   }
 
   /// Returns what a record is told by that is not outdated; nil if there is nothing to take over.
@@ -96,8 +96,7 @@ extension GroupSession {
     }
     joinSeam(
       of: record.generation, with: next, after: succession.predecessor,
-      isWithin: succession.isWithin, at: now)
-    keeper.moveTime = now + StreamSuccession.firstMove
+      isWithin: succession.isWithin, movingFrom: now + StreamSuccession.firstMove, at: now)
     // The list may have been edited since.
     restart.edited(at: now)
   }
@@ -105,7 +104,7 @@ extension GroupSession {
   /// Produces all from the seam on anew, in place of what the rooms hold of `generation`.
   private mutating func joinSeam(
     of generation: UInt32, with next: Production.Beginning, after predecessor: PlayItem?,
-    isWithin: Bool, at now: LocalTime
+    isWithin: Bool, movingFrom moveTime: LocalTime, at now: LocalTime
   ) {
     var next = next
     if let segment = timeline.segment(at: next.start), segment.opened.item == next.item {
@@ -113,13 +112,13 @@ extension GroupSession {
     }
     makeAnew(
       next, from: next.start, after: predecessor, isRamped: false, isRecoding: isWithin, at: now)
-    keeper.seam = (timeline.generation, after: generation)
+    keeper.seam = (timeline.generation, after: generation, movesFrom: moveTime)
   }
 
   /// A room that has begun since would be silent up to the seam: the seam moves to an earlier place, once the source has
   /// shown that it can be read.
   mutating func moveSeamIfDue(at now: LocalTime) {
-    guard let seam = keeper.seam, keeper.moveTime <= now, seam.generation == timeline.generation,
+    guard let seam = keeper.seam, seam.movesFrom <= now, seam.generation == timeline.generation,
       let place = timeline.cuts.last?.from, timeline.isPlaying, restart.target == nil,
       store.end.map({ $0 > place }) ?? false
     else { return }
@@ -130,7 +129,7 @@ extension GroupSession {
     else { return }
     joinSeam(
       of: seam.after, with: next.beginning, after: next.predecessor, isWithin: next.isWithin,
-      at: now)
+      movingFrom: seam.movesFrom, at: now)
   }
 
   /// True if a room lacks what sounds before the seam: it came with nothing, or with too little, or has run dry.
@@ -194,10 +193,9 @@ struct StreamKeeper {
   private(set) var held: Held?
   private var cutTime = LocalTime(nanoseconds: .min / 2)
   private var told: (mark: Mark, held: Held?)?
-  /// The generation that began where this process took over, and the one before it; nil if it did not.
-  var seam: (generation: UInt32, after: UInt32)?
-  /// From when on the seam may move. A process that ends again at once leaves the rooms what they hold up to it.
-  var moveTime = LocalTime(nanoseconds: 0)
+  /// The generation that began where this process took over, the one before it, and from when on that place may move: a
+  /// process that ends again at once leaves the rooms what they hold up to it. Nil if it did not take over.
+  var seam: (generation: UInt32, after: UInt32, movesFrom: LocalTime)?
 
   /// Notes how much the rooms hold. While none is connected, the last word counts.
   mutating func hear(_ held: Held?) { self.held = held ?? self.held }
