@@ -134,8 +134,10 @@ extension GroupSession {
     }
     guard !hasEnough(from: place, at: now), let opened = awaitedSegment(from: place)?.opened
     else { return nil }
+    // Where the next item is being opened, the one that has ended was not late.
+    let item = if case .beginning(let next) = production.stage { next.item } else { opened.item }
     return Buffering(
-      item: opened.item, arrived: max(.zero, (store.end ?? place) - place),
+      item: item, arrived: max(.zero, (store.end ?? place) - place),
       needed: needed(from: place))
   }
 
