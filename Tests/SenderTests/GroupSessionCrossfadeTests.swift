@@ -40,12 +40,6 @@ import WireProtocol
     return group
   }
 
-  private func beginnings(_ group: TestGroup) -> [ProductionOrder.Beginning] {
-    group.outputs.compactMap {
-      if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
-    }
-  }
-
   private func shown(_ group: TestGroup) -> String? {
     group.session.status(at: group.now).item?.item.location
   }
@@ -119,7 +113,7 @@ import WireProtocol
       advance(&group, to: 9)
       group.take()
       group.command(command)
-      let begun = try #require(beginnings(group).first)
+      let begun = try #require(group.beginnings.first)
       #expect(begun.fading == nil && !begun.continues)
       let flush = try #require(group.flushes.first)
       #expect((flush.from - .zero).seconds < 9.2)
@@ -197,7 +191,7 @@ import WireProtocol
     group.take()
     group.command(.edit(.remove([1])))
     group.advance(by: .milliseconds(300))
-    #expect(try #require(beginnings(group).first).fading == nil)
+    #expect(try #require(group.beginnings.first).fading == nil)
     #expect(shown(group) == "c")
   }
 
@@ -208,7 +202,7 @@ import WireProtocol
     advance(&group, to: 9)
     group.take()
     group.command(.effects(Self.effects(2, rate: 1.5)))
-    let begun = try #require(beginnings(group).first)
+    let begun = try #require(group.beginnings.first)
     let fading = try #require(begun.fading)
     #expect(begun.item.location == "b" && fading.item.location == "a")
     #expect(fading.elapsed == begun.position)

@@ -11,12 +11,6 @@ struct GroupSessionEffectsTests {
     return effects
   }()
 
-  private func beginnings(_ group: TestGroup) -> [ProductionOrder.Beginning] {
-    group.outputs.compactMap {
-      if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
-    }
-  }
-
   private func isOpeningNext(_ group: TestGroup) -> Bool {
     if case .begin(let next)? = group.orders.first { next.continues } else { false }
   }
@@ -25,7 +19,7 @@ struct GroupSessionEffectsTests {
     var group = TestGroup.playing()
     group.command(.effects(Self.fast))
     let cut = try #require(group.flushes.last).from
-    let beginning = try #require(beginnings(group).last)
+    let beginning = try #require(group.beginnings.last)
     #expect(beginning.effects == Self.fast)
     #expect(beginning.mediaTime == cut)
     // Nothing was sought before, so item time equals media time.
@@ -58,7 +52,7 @@ struct GroupSessionEffectsTests {
     group.take()
     group.command(.next)
     group.advance(by: .milliseconds(100))
-    #expect(try #require(beginnings(group).last).effects == Self.fast)
+    #expect(try #require(group.beginnings.last).effects == Self.fast)
   }
 
   @Test func `the item that sounds goes on from the cut while the next one is being opened`() throws
@@ -71,7 +65,7 @@ struct GroupSessionEffectsTests {
     group.take()
     let before = group.session.status(at: group.now).position
     group.command(.effects(Self.fast))
-    let beginning = try #require(beginnings(group).last)
+    let beginning = try #require(group.beginnings.last)
     #expect(beginning.item.id == 0)
     // The cut is a commit horizon ahead, and the item has played on until then.
     #expect(beginning.position - before >= .milliseconds(40))
@@ -88,8 +82,8 @@ struct GroupSessionEffectsTests {
     group.command(.effects(Self.fast))
     group.joinReady()
     group.produce()
-    #expect(try #require(beginnings(group).last).position == .zero)
-    #expect(try #require(beginnings(group).last).effects == Self.fast)
+    #expect(try #require(group.beginnings.last).position == .zero)
+    #expect(try #require(group.beginnings.last).effects == Self.fast)
   }
 
   @Test func `changes in quick succession take one cut, and the last one counts`() throws {
@@ -102,8 +96,8 @@ struct GroupSessionEffectsTests {
     }
     group.advance(by: .milliseconds(100))
     #expect(group.flushes.count <= 2)
-    #expect(try #require(beginnings(group).last).effects.rate == 1.4)
-    let last = try #require(beginnings(group).last)
+    #expect(try #require(group.beginnings.last).effects.rate == 1.4)
+    let last = try #require(group.beginnings.last)
     #expect(MediaTime.zero + last.position == last.mediaTime)
   }
 
@@ -196,7 +190,7 @@ struct GroupSessionEffectsTests {
     group.produce()
     group.advance(by: .milliseconds(500))
     #expect(group.flushes.map(\.isCrossed) == [true])
-    #expect(beginnings(group).last?.effects == after)
+    #expect(group.beginnings.last?.effects == after)
     let standstills = standstills(group)
     #expect(standstills.isEmpty)
   }
@@ -212,7 +206,7 @@ struct GroupSessionEffectsTests {
     group.advance(by: .milliseconds(60))
     group.produce()
     group.advance(by: .milliseconds(500))
-    #expect(try #require(beginnings(group).last).effects.rate == 1.3)
+    #expect(try #require(group.beginnings.last).effects.rate == 1.3)
     let standstills = standstills(group)
     #expect(standstills.isEmpty)
   }
@@ -261,7 +255,7 @@ struct GroupSessionEffectsTests {
     let before = group.session.mediaTime(at: group.now)
     group.command(.seek(to: .seconds(7)))
     #expect(try #require(group.flushes.last).from - before <= .milliseconds(60))
-    let last = try #require(beginnings(group).last)
+    let last = try #require(group.beginnings.last)
     #expect(last.position == .seconds(7))
     #expect(last.effects == Self.fast)
   }

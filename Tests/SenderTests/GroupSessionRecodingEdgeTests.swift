@@ -42,12 +42,6 @@ import WireProtocol
     group.events.changes(of: TestGroup.other).contains(.recoded(from: .mp3))
   }
 
-  private func beginnings(_ group: TestGroup) -> [ProductionOrder.Beginning] {
-    group.outputs.compactMap {
-      if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
-    }
-  }
-
   /// True if the producer was told to go on in another codec, without opening the item anew.
   private func isRecodedOnTheWay(_ group: TestGroup) -> Bool {
     group.outputs.contains { if case .produce(.recode(_, _)) = $0 { true } else { false } }
@@ -78,7 +72,7 @@ import WireProtocol
     let boundary = MediaTime.zero + .seconds(4)
     #expect(group.flushes.map(\.from) == [boundary])
     #expect(isToldOfRecoding(group))
-    let begun = try #require(beginnings(group).first)
+    let begun = try #require(group.beginnings.first)
     #expect(begun.item.id == 1)
     #expect(begun.position == .zero)
     #expect(begun.mediaTime == boundary)
@@ -101,7 +95,7 @@ import WireProtocol
     let cut = try #require(group.flushes.first?.from)
     #expect(cut > .zero)
     #expect(cut.flicks % MediaDuration.milliseconds(40).flicks == 0)
-    let begun = try #require(beginnings(group).first)
+    let begun = try #require(group.beginnings.first)
     #expect(begun.mediaTime == cut)
     #expect(begun.position == cut - MediaTime.zero)
     #expect(begun.isRecoding)
@@ -128,7 +122,7 @@ import WireProtocol
     #expect(group.flushes.map(\.from) == [boundary])
     #expect(isToldOfRecoding(group))
     #expect(!isRecodedOnTheWay(group))
-    let begun = try #require(beginnings(group).first)
+    let begun = try #require(group.beginnings.first)
     #expect(begun.item.id == 1)
     #expect(begun.position == .zero)
     #expect(begun.mediaTime == boundary)
@@ -141,7 +135,7 @@ import WireProtocol
     #expect(group.flushes.isEmpty)
     #expect(!isToldOfRecoding(group))
     #expect(!isRecodedOnTheWay(group))
-    #expect(beginnings(group).isEmpty)
+    #expect(group.beginnings.isEmpty)
   }
 
   /// A station that is opened anew has lost what it sent meanwhile.
@@ -159,6 +153,6 @@ import WireProtocol
     #expect(isRecodedOnTheWay(group))
     #expect(isToldOfRecoding(group))
     #expect(group.flushes.isEmpty)
-    #expect(beginnings(group).isEmpty)
+    #expect(group.beginnings.isEmpty)
   }
 }

@@ -243,10 +243,7 @@ import WireProtocol
         == .success(.renewed(from: .seconds(2))))
     #expect(group.flushes.map(\.from) == [MediaTime.zero + .seconds(2)])
     #expect(group.session.effects == fast)
-    let beginning = try #require(
-      group.outputs.compactMap {
-        if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
-      }.last)
+    let beginning = try #require(group.beginnings.last)
     #expect(beginning.position == .seconds(2) && beginning.mediaTime == .zero + .seconds(2))
     #expect(beginning.effects == fast)
     // These effects are in use already.

@@ -7,7 +7,7 @@ import WireProtocol
 
 /// A `GroupSession` and its surroundings: a producer with items in memory, and rooms that send what the
 /// test tells them to. The session's output is decoded and kept until it is taken.
-struct TestGroup {
+struct TestGroup: SessionOutputs {
   private(set) var session: GroupSession
   private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
   private(set) var outputs: [GroupSession.Output] = []
@@ -168,46 +168,12 @@ struct TestGroup {
     outputs.compactMap { if case .event(let event) = $0 { event } else { nil } }
   }
 
-  func told(_ room: RoomID = room) -> [ControlMessage] {
-    messages(to: room, .control).compactMap { try? ControlMessage.decode($0) }
-  }
-
-  func streamed(_ room: RoomID = room) -> [MediaMessage] {
-    messages(to: room, .media).compactMap { try? MediaMessage.decode($0) }
-  }
-
-  func packets(_ room: RoomID = room) -> [AudioPacket] {
-    streamed(room).compactMap { if case .packet(let packet) = $0 { packet } else { nil } }
-  }
-
-  var anchors: [Anchor] {
-    told().compactMap { if case .anchor(let anchor) = $0 { anchor } else { nil } }
-  }
-
-  var flushes: [Flush] {
-    told().compactMap { if case .flush(let flush) = $0 { flush } else { nil } }
-  }
-
   func announcements(_ room: RoomID = room) -> [NowPlaying] {
     told(room).compactMap { if case .nowPlaying(let one) = $0 { one } else { nil } }
   }
 
   func pieces(_ room: RoomID = room) -> [ArtworkPiece] {
     streamed(room).compactMap { if case .artwork(let piece) = $0 { piece } else { nil } }
-  }
-
-  func bytes(to room: RoomID, _ channel: Channel) -> [UInt8] {
-    outputs.flatMap { output -> [UInt8] in
-      if case .send(room, channel, let bytes) = output { bytes } else { [] }
-    }
-  }
-
-  private func messages(to room: RoomID, _ channel: Channel) -> [RawMessage] {
-    var framer = MessageFramer(limit: ProtocolLimits.mediaMessage)
-    framer.append(bytes(to: room, channel))
-    var found: [RawMessage] = []
-    while let message = try? framer.next() { found.append(message) }
-    return found
   }
 
   private mutating func grant(_ room: RoomID, after count: Int) {
