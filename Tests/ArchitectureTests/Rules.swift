@@ -205,7 +205,7 @@ enum Rules {
   static func oversizedFunctions(_ file: File) -> [String] {
     var found: [String] = []
     for (number, line) in file.lines.enumerated() {
-      guard isFunction(SourceTree.code(of: line)) else { continue }
+      guard isFunction(file.code[number]) else { continue }
       let indentation = line.prefix { $0 == " " }
       let end = file.lines[(number + 1)...].firstIndex {
         $0.hasPrefix("\(indentation)}") || ($0.hasSuffix("}") && $0 == line)
@@ -218,6 +218,7 @@ enum Rules {
   }
 
   private static func isFunction(_ code: String) -> Bool {
+    guard ["func", "init"].contains(where: code.contains) else { return false }
     let words = code.split { " (<?".contains($0) }
     return words.contains("func") || words.contains("init") || words.contains("deinit")
   }
@@ -231,7 +232,7 @@ enum Rules {
         isExplained = true
         return nil
       }
-      guard line.contains(#/^(\w+ )*static let /#) else {
+      guard line.contains("static let "), line.contains(#/^(\w+ )*static let /#) else {
         isExplained = false
         return nil
       }

@@ -6,10 +6,13 @@ enum SourceTree {
     /// Path from the root of the package.
     let path: String
     let lines: [String]
+    /// Lines without comments and without the contents of strings.
+    let code: [String]
 
     init(path: String, text: String) {
       self.path = path
       lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      code = lines.map(SourceTree.code(of:))
     }
 
     /// The target that a file of `Sources` belongs to.
@@ -24,11 +27,9 @@ enum SourceTree {
     var isAdapter: Bool { path.hasPrefix("Sources/Adapters/") }
     var isTest: Bool { path.hasPrefix("Tests/") }
 
-    /// Lines without comments and without the contents of strings.
-    var code: [String] { lines.map(SourceTree.code(of:)) }
-
     var imports: [String] {
       lines.compactMap { line in
+        guard line.contains("import ") else { return nil }
         let words = line.split(separator: " ")
         guard let place = words.firstIndex(of: "import"),
           words[..<place].allSatisfy({
@@ -69,6 +70,10 @@ enum SourceTree {
   /// Returns the part of a line that the compiler sees, roughly: no comment, and strings without
   /// contents.
   static func code(of line: String) -> String {
+    // Most lines have neither.
+    guard line.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "/") }) else {
+      return line
+    }
     var code = ""
     var isInString = false
     var before: Character = " "
