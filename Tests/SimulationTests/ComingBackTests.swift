@@ -205,7 +205,7 @@ import WireProtocol
     #expect(group.groupStatus?.state == .playing)
   }
 
-  @Test(arguments: seeds(12, of: 400))
+  @Test(arguments: seeds(4, of: 400))
   func `what was chosen last stays chosen, however often the sender is killed`(seed: UInt64) {
     var random = SplitMix64(seed: seed, part: 92)
     var house = SimulatedGroup.Configuration.house([.wired, .wired], seed: seed)

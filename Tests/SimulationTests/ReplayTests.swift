@@ -1,5 +1,6 @@
 import Disturbances
 import Simulation
+import TestSupport
 import Testing
 
 @Suite struct ReplayTests {
@@ -13,7 +14,7 @@ import Testing
         rooms: record.only(group: 0).roomCount, seconds: seconds, cards: Self.cards))
   }
 
-  @Test(arguments: zip(["swarm", "swarm", "second", "device"], [3, 37, 4, 5] as [UInt64]))
+  @Test(arguments: zip(["swarm", "second", "device"], [3, 4, 5] as [UInt64]))
   func `the record of a run plays the same again`(name: String, seed: UInt64) throws {
     let scenario = try #require(
       Scenario(name, seed: seed, rooms: 3, hours: 0.015, cards: Self.cards))
@@ -66,7 +67,7 @@ import Testing
 
     """
 
-  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  @Test(arguments: seeds(2, of: 6))
   func `the record of a daemon keeps all promises`(seed: UInt64) throws {
     var record = try DisturbanceRecord(parsing: Array(Self.house.utf8)).only(group: 0)
     #expect(record.rooms == ["Kitchen", "Bath", "Study"])
@@ -93,11 +94,11 @@ import Testing
 
   @Test func `the fewest lines of a record that break a promise are left`() throws {
     var record = try DisturbanceRecord(parsing: Array(Self.house.utf8))
-    record.disturbances.append(.init(at: 57, kind: .clockStep(1, seconds: 0.02)))
-    let scenario = try replayed(record, seconds: 60)
+    record.disturbances.append(.init(at: 21, kind: .clockStep(1, seconds: 0.02)))
+    let scenario = try replayed(record, seconds: 24)
     let shrunk = try #require(scenario.shrunk())
     #expect(
-      shrunk.disturbances.map(\.description) == ["57 s: the clock of room 1 steps by 0.02 s"])
+      shrunk.disturbances.map(\.description) == ["21 s: the clock of room 1 steps by 0.02 s"])
   }
 
   @Test func `lines about daemons and links that there are not do nothing`() throws {

@@ -36,14 +36,14 @@ import Testing
     #expect(group.leaders == [1], sourceLocation: location)
   }
 
-  @Test(arguments: seeds(3, of: 12))
+  @Test(arguments: seeds(1, of: 12))
   func `a leader without power is not missed`(seed: UInt64) {
     let group = Self.group(seed)
     group.at(15) { $0.pullPlug(0) }
     expectTakeover(of: group)
   }
 
-  @Test(arguments: seeds(3, of: 12))
+  @Test(arguments: seeds(1, of: 12))
   func `a leader that is killed comes back as the follower`(seed: UInt64) {
     let group = Self.group(seed)
     group.at(15) { $0.killDaemon(0) }
@@ -52,7 +52,7 @@ import Testing
     #expect(group.isOn(0) && group.term(of: 0) == 2)
   }
 
-  @Test(arguments: seeds(3, of: 12))
+  @Test(arguments: seeds(1, of: 12))
   func `a leader without network follows once it has one`(seed: UInt64) {
     let group = Self.group(seed)
     group.at(15) { $0.cutNetwork(of: 0) }
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// Splits, kills and power cuts are drawn, some three for each seed: the long tests draw more than 1000.
-  @Test(arguments: seeds(8, of: 400))
+  @Test(arguments: seeds(4, of: 400))
   func `in drawn splits no room hears two daemons, and music goes on`(seed: UInt64) throws {
     let scenario = try #require(
       Scenario("second", seed: seed, rooms: 2 + Int(seed % 3), hours: 100.0 / 3600))

@@ -15,7 +15,7 @@ import WireProtocol
     return house
   }
 
-  @Test(arguments: [1, 2] as [UInt64], [4, 25])
+  @Test(arguments: seeds(1, of: 2), [4, 25])
   func `the sender's sleep is not heard while the rooms have music`(seed: UInt64, seconds: Int64) {
     let group = SimulatedGroup(Self.house(seed: seed))
     group.at(20) { $0.suspendSender(for: .seconds(seconds)) }
@@ -25,7 +25,7 @@ import WireProtocol
     expectFlawless(group)
   }
 
-  @Test(arguments: [1, 2] as [UInt64], [-400, 400])
+  @Test(arguments: seeds(1, of: 2), [-400, 400])
   func `after a sleep of a length that is not known well, the rooms go on within a second`(
     seed: UInt64, milliseconds: Int64
   ) {
@@ -56,7 +56,7 @@ import WireProtocol
     expectBounded(group)
   }
 
-  @Test(arguments: [1, 2] as [UInt64])
+  @Test(arguments: seeds(1, of: 2))
   func `a room that comes back in a pause that it has missed starts with the others`(seed: UInt64) {
     let group = SimulatedGroup(Self.house(seed: seed))
     group.at(20) { $0.partition(1) }
@@ -69,7 +69,7 @@ import WireProtocol
     expectBounded(group)
   }
 
-  @Test(arguments: [1, 2] as [UInt64])
+  @Test(arguments: seeds(1, of: 2))
   func `a room that slept is in step again as soon as it knows the time`(seed: UInt64) {
     let group = SimulatedGroup(Self.house(seed: seed))
     group.at(30) { $0.suspend(1, for: .seconds(4)) }

@@ -12,7 +12,7 @@ import Testing
   private static var seeds: Range<UInt64> {
     let bounds = (ProcessInfo.processInfo.environment["TUTTI_SEEDS"] ?? "")
       .components(separatedBy: "..<").compactMap { UInt64($0) }
-    return bounds.count == 2 ? bounds[0]..<bounds[1] : 0..<200
+    return bounds.count == 2 ? bounds[0]..<bounds[1] : 0..<60
   }
 
   @Test(.timeLimit(.minutes(30)))
