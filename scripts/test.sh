@@ -30,7 +30,7 @@ else
 	# These play in real time, and wait most of it: for sound, for daemons that hang, for silent peers. Those of a line run one
 	# after the other, the lines beside each other; that each takes as long as the others is all that divides them.
 	playing='^ProgramTests\.'
-	patient='^(ProgramTests\.ScrobbleTests|AvahiDiscoveryTests\.)'
+	patient='^(ProgramTests\.(Scrobble|Podcast)Tests|AvahiDiscoveryTests\.)'
 	waiting='^ProgramTests\.(Alarm|Announce|Serve|Pair|Occupancy|ComingBack|MPD|MPRIS|Keys|HouseCommand)'
 	listening='^(TuttiTests|ALSAOutputTests|OutputTests|LinuxIOTests|WebServerTests|WebAPITests|LibraryTests)\.'
 	# These compute, and no clock on the wall counts for them.
