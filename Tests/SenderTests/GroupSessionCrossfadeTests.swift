@@ -249,5 +249,11 @@ import WireProtocol
     segments[1].opened.fade = nil
     segments[1].findFade(after: &before, seconds: 0)
     #expect(segments[1].opened.fade == nil)
+    // A song that ends where the next one begins has no part that fades.
+    segments[1].opened.fade = nil
+    segments[0].opened.duration = segments[1].start - segments[0].start
+    before = segments[0]
+    segments[1].findFade(after: &before, seconds: 2)
+    #expect(segments[1].opened.fade == nil && before.opened.fadeOut == .zero)
   }
 }

@@ -131,6 +131,18 @@ import WireProtocol
     #expect(group.flushes.last?.from == MediaTime.zero + .seconds(1))
   }
 
+  // MARK: - Behind the end
+
+  @Test func `where a list is over nothing sounds, and there is nothing to seek in`() {
+    var group = TestGroup(["8000x1:8000"], endsWithPlaylist: false)
+    group.joinReady()
+    group.advance(by: .milliseconds(500))
+    #expect(group.session.soundingItem(at: group.now)?.item.id == 0)
+    group.advance(by: .seconds(2))
+    #expect(group.session.soundingItem(at: group.now) == nil)
+    #expect(group.command(.seek(to: .milliseconds(100))) == .failure(.nothingPlays))
+  }
+
   // MARK: - Renewals and cues
 
   @Test func `of two items that hold a position the one begun last is renewed`() throws {

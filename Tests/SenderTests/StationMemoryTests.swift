@@ -102,6 +102,15 @@ import Testing
     #expect(memory.title(at: memory.end.place, after: nil)?.hasPrefix("499") ?? false)
   }
 
+  @Test func `a kept place is near, and never the one where a station is opened anew`() {
+    let kept = KeptStretch(from: .seconds(10), live: .seconds(100))
+    #expect(kept.place(near: .seconds(9)) == .seconds(10))
+    #expect(kept.place(near: .seconds(20)) == .seconds(20))
+    #expect(kept.place(near: .seconds(101)) == .seconds(100))
+    let fresh = KeptStretch(from: .zero, live: .seconds(100))
+    #expect(fresh.place(near: .zero) > .zero)
+  }
+
   @Test func `somebody is late who has paused, and not who has just tuned in`() {
     let kept = KeptStretch(from: .zero, live: .seconds(100))
     #expect(kept.lateness(at: .seconds(97)) == nil)

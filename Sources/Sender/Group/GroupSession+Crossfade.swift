@@ -74,8 +74,8 @@ extension PlaybackTimeline.Segment {
   /// Finds out of a record, which does not say it, that the item before fades out over this one: it would end later.
   mutating func findFade(after before: inout Self, seconds: Double) {
     let (item, longest) = (before.opened, MediaDuration(seconds: seconds))
-    guard longest > .zero, !isChosen, !continuesItem, item.isSeekable,
-      item.item.id != opened.item.id, let duration = item.duration
+    guard !isChosen, !continuesItem, item.isSeekable, item.item.id != opened.item.id,
+      let duration = item.duration
     else { return }
     let length = before.start + item.span(to: duration) - start
     guard length > .zero, length <= longest else { return }
