@@ -132,7 +132,7 @@ mutants: setup
 
 soak: setup
 	@TUTTI_SOAK_SECONDS=$$((60 * $(or $(MINUTES),10))) TUTTI_SOAK_RECORD=$(CURDIR)/.build/soak.tsv scripts/test.sh --filter SoakTests
-	@python3 -c 'import matplotlib' 2>/dev/null || { echo "no plot: python3-matplotlib is not installed"; exit 0; }; \
+	@/usr/bin/python3 -c 'import matplotlib' 2>/dev/null || { echo "no plot: python3-matplotlib is not installed"; exit 0; }; \
 		Tests/Support/soak-plot.py .build/soak.tsv .build/soak.png && echo "soak: .build/soak.png shows what was taken, and when"
 
 check: build lint

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """soak-plot.py RECORD PICTURE: draws what `make soak` has recorded: memory, descriptors, threads and sync errors over time."""
 import collections
 import sys
