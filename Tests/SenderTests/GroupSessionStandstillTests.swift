@@ -172,6 +172,16 @@ import WireProtocol
     #expect(group.anchors.count == expected)
   }
 
+  @Test func `what lies before a cut is played, however little it is`() {
+    var group = Self.playing()
+    group.advance(by: .seconds(1))
+    // The rooms stand still at 980, and would wait for more than this.
+    group.give(music: 1_000..<1_100)
+    #expect(group.anchors.last?.rate == .paused)
+    group.command(.renew(from: .milliseconds(1_100)))
+    #expect(group.anchors.last?.rate == .playing)
+  }
+
   @Test(arguments: [(true, 0), (false, 1)])
   func `where several groups keep the same time, none of them waits for a reserve`(
     holdsAtCuts: Bool, expected: Int
