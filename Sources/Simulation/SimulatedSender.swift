@@ -13,7 +13,8 @@ final class SimulatedSender {
   /// The sender's time at which the order under way is carried out.
   let orderTime = Pointer(LocalTime(nanoseconds: 0))
   let process: Int
-  let daemon: SimulatedDaemon
+  /// It holds this sender.
+  unowned let daemon: SimulatedDaemon
   let term: Term
   var nextWake: TrueTime?
   /// Orders that wait while one is carried out.
