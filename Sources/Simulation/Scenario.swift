@@ -57,7 +57,7 @@ package struct Scenario: Sendable {
     case "filling": paths = Array(repeating: .slowRadio, count: rooms)
     case "swarm":
       paths = drawn.paths(rooms)
-      // A radio takes a minute to follow the crystal of another daemon.
+      // A radio takes tens of seconds to follow the crystal of another daemon.
       limit = drawn.hasSecondDaemon ? 1000 : 250
     case "mixed":
       let kinds: [PathQuality] = [.wired, .wifi, .wifiBad, .wiredLoad]

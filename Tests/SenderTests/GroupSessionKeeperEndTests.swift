@@ -10,25 +10,6 @@ import WireProtocol
 @Suite struct GroupSessionKeeperEndTests {
   private static let nothing: [StreamRecord?] = [nil]
 
-  /// An input that is heard 30 ms after it has come.
-  private final class LiveInput: MediaSource {
-    let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
-    let sampleType = SampleType.float32
-    let isLossless = true
-    let frameCount: Int64? = nil
-    let isSeekable = false
-    let supply = Supply.input
-    let metadata = ItemMetadata()
-    let live: LiveTiming? = LiveTiming(
-      firstHeard: LocalTime(nanoseconds: 1_030_000_000), latency: .milliseconds(30))
-
-    func read(_ count: Int, appendingTo frames: inout [Float]) {
-      frames += [Float](repeating: 0.5, count: count)
-    }
-
-    func seek(toFrame frame: Int64) {}
-  }
-
   @Test(arguments: [true, false]) func `nothing is left of what somebody has stopped`(
     isHalt: Bool
   ) {
@@ -64,7 +45,9 @@ import WireProtocol
   }
 
   @Test func `what is heard as it happens is not taken over`() {
-    var group = SuccessionGroup(["input"], producesAtOnce: false) { _ in LiveInput() }
+    var group = SuccessionGroup(["input"], producesAtOnce: false) { _ in
+      TestInput(at: LocalTime(nanoseconds: 1_000_000_000), latency: .milliseconds(30))
+    }
     group.join()
     for _ in 0..<5 { group.produceOne() }
     group.advance(by: .milliseconds(500))

@@ -7,9 +7,9 @@ import WireProtocol
 
 /// A group that tells what a successor must know, or the successor. Its sources are in memory, and
 /// its rooms hold what the test says.
-struct SuccessionGroup: SessionOutputs {
+struct SuccessionGroup: SessionBed {
   private(set) var session: GroupSession
-  private(set) var now: LocalTime
+  var now: LocalTime
   private(set) var outputs: [GroupSession.Output] = []
   /// All that was told for a successor since the last `take`.
   private(set) var records: [StreamRecord?] = []
@@ -95,23 +95,6 @@ struct SuccessionGroup: SessionOutputs {
   }
 
   mutating func command(_ command: PlayerCommand) { handle(.command(CommandID(1), command)) }
-
-  /// Sleeps until `nextDeadline`, again and again, for this long.
-  mutating func advance(by span: Nanoseconds) {
-    let end = now + span
-    var wakes = 0
-    while let deadline = session.nextDeadline, deadline <= end {
-      wakes = deadline > now ? 0 : wakes + 1
-      guard wakes < 100 else {
-        Issue.record("woken in vain at \(now.nanoseconds)")
-        break
-      }
-      now = max(now, deadline)
-      handle(.timeout)
-    }
-    now = end
-    handle(.timeout)
-  }
 
   /// Advances until this place sounds, to the nanosecond.
   mutating func advance(to place: MediaTime) {

@@ -69,29 +69,12 @@ import WireProtocol
       firstSession: 100)
   }
 
-  /// Its first frame is heard a tenth of a second after the test begins.
-  private final class Turntable: MediaSource {
-    let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
-    let sampleType = SampleType.int16
-    let isLossless = true
-    let frameCount: Int64? = nil
-    let isSeekable = false
-    let supply = Supply.input
-    let metadata = ItemMetadata()
-    let live: LiveTiming? = LiveTiming(
-      firstHeard: LocalTime(nanoseconds: 5_100_000_000), latency: .milliseconds(100))
-
-    func read(_ count: Int, appendingTo frames: inout [Float]) {
-      frames += [Float](repeating: 0.5, count: count)
-    }
-
-    func seek(toFrame frame: Int64) {}
-  }
-
   /// A group that plays a turntable in a room.
   private static func listening(_ configuration: GroupSession.Configuration) -> Bed {
     let session = GroupSession(configuration, playing: Playlist(["input:Turntable"]))
-    var bed = Bed(session) { _ in Turntable() }
+    var bed = Bed(session) { _ in
+      TestInput(at: LocalTime(nanoseconds: 5_000_000_000), latency: .milliseconds(100))
+    }
     bed.join(TestGroup.room)
     // Opens it, and takes a second.
     bed.produce(401)

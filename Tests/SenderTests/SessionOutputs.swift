@@ -1,9 +1,10 @@
 import Clock
+import Testing
 import WireProtocol
 
 @testable import Sender
 
-/// What a session has put out, as rooms and its producer read it.
+/// Reads what a session has put out, as rooms and its producer do.
 protocol SessionOutputs {
   var outputs: [GroupSession.Output] { get }
 }
@@ -51,5 +52,31 @@ extension SessionOutputs {
     outputs.compactMap {
       if case .produce(.begin(let beginning)) = $0 { beginning } else { nil }
     }
+  }
+}
+
+/// Gives inputs to a session at times of its own.
+protocol SessionBed: SessionOutputs {
+  var session: GroupSession { get }
+  var now: LocalTime { get set }
+  mutating func handle(_ input: GroupSession.Input)
+}
+
+extension SessionBed {
+  /// Sleeps until `nextDeadline`, again and again, for this long.
+  mutating func advance(by span: Nanoseconds) {
+    let end = now + span
+    var wakes = 0
+    while let deadline = session.nextDeadline, deadline <= end {
+      wakes = deadline > now ? 0 : wakes + 1
+      guard wakes < 100 else {
+        Issue.record("woken in vain at \(now.nanoseconds)")
+        break
+      }
+      now = max(now, deadline)
+      handle(.timeout)
+    }
+    now = end
+    handle(.timeout)
   }
 }

@@ -7,9 +7,9 @@ import WireProtocol
 
 /// A `GroupSession` and its surroundings: a producer with items in memory, and rooms that send what the
 /// test tells them to. The session's output is decoded and kept until it is taken.
-struct TestGroup: SessionOutputs {
+struct TestGroup: SessionBed {
   private(set) var session: GroupSession
-  private(set) var now = LocalTime(nanoseconds: 1_000_000_000)
+  var now = LocalTime(nanoseconds: 1_000_000_000)
   private(set) var outputs: [GroupSession.Output] = []
   /// True to carry out orders at once; otherwise they wait for `produce`.
   var producesAtOnce: Bool
@@ -73,23 +73,6 @@ struct TestGroup: SessionOutputs {
     defer { outputs.removeAll { if case .reply = $0 { true } else { false } } }
     return outputs.lazy.compactMap { if case .reply(id, let reply) = $0 { reply } else { nil } }
       .first
-  }
-
-  /// Sleeps until `nextDeadline`, again and again, for this long.
-  mutating func advance(by span: Nanoseconds) {
-    let end = now + span
-    var wakes = 0
-    while let deadline = session.nextDeadline, deadline <= end {
-      wakes = deadline > now ? 0 : wakes + 1
-      guard wakes < 100 else {
-        Issue.record("woken in vain at \(now.nanoseconds)")
-        break
-      }
-      now = max(now, deadline)
-      handle(.timeout)
-    }
-    now = end
-    handle(.timeout)
   }
 
   /// Lets time pass without telling the session.

@@ -1,4 +1,5 @@
 import Audio
+import Clock
 import Sender
 
 /// A live stream of 8000 Hz. The test decides the packets of one connection after the other; frames continue where
@@ -61,4 +62,26 @@ final class TestLive: MediaSource {
 
     func seek(toFrame frame: Int64) throws(MediaError) { try source.seek(toFrame: frame) }
   }
+}
+
+/// An input of the daemon that has been open since `time`, and that is heard `latency` later.
+final class TestInput: MediaSource {
+  let format = AudioFormat(sampleRate: 8_000, channelCount: 1)
+  let sampleType = SampleType.int16
+  let isLossless = true
+  let frameCount: Int64? = nil
+  let isSeekable = false
+  let supply = Supply.input
+  let metadata = ItemMetadata()
+  let live: LiveTiming?
+
+  init(at time: LocalTime, latency: Nanoseconds) {
+    live = LiveTiming(firstHeard: time + latency, latency: latency)
+  }
+
+  func read(_ count: Int, appendingTo frames: inout [Float]) {
+    frames += [Float](repeating: 0.5, count: count)
+  }
+
+  func seek(toFrame frame: Int64) {}
 }
